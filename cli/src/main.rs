@@ -1,0 +1,2 @@
+//! The `memcards` command line.
+fn main() {}

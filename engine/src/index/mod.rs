@@ -1,0 +1,3 @@
+//! Derived indexes.
+pub mod rows;
+pub mod text;
