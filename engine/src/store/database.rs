@@ -1,0 +1,242 @@
+//! Opening a store directory: the one place that does it.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use redb::ReadableDatabase;
+use serde::{Deserialize, Serialize};
+
+use crate::store::batch::{Batch, META_NEXT_TENANT};
+use crate::store::io::{Io, IoFile, OpenMode, RedbFile, at};
+use crate::store::tables::{ReadBytes, Tables, storage};
+use crate::store::writer::{Observer, Writer, WriterBounds};
+use crate::{Error, Result};
+
+/// Version of everything on disk that this build writes.
+const FORMAT: u64 = 1;
+const META_FORMAT: &str = "format";
+const META_SEED: &str = "seed";
+const META_MODEL: &str = "model";
+
+/// Name of the redb file in the store directory.
+pub(crate) const STORE_FILE: &str = "memcards.redb";
+const LOCK_FILE: &str = "LOCK";
+const INDEX_DIRECTORY: &str = "index";
+
+/// Which model made the vectors of a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ModelRecord {
+    /// The embedder's `model_id`, or [`ModelRecord::CALLER`].
+    pub(crate) id: String,
+    /// Length of every vector.
+    pub(crate) dimension: usize,
+}
+
+impl ModelRecord {
+    /// Stands for vectors that callers hand in.
+    pub(crate) const CALLER: &'static str = "caller-supplied";
+
+    /// True when callers hand in the vectors.
+    pub(crate) fn is_caller(&self) -> bool {
+        self.id == Self::CALLER
+    }
+}
+
+impl std::fmt::Display for ModelRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({} dimensions)", self.id, self.dimension)
+    }
+}
+
+/// How to open a store directory.
+pub(crate) struct DatabaseOptions {
+    pub(crate) io: Arc<dyn Io>,
+    /// redb's page cache, bytes.
+    pub(crate) cache_bytes: usize,
+    /// Writers that may wait.
+    pub(crate) queue: usize,
+    /// Writers in one commit.
+    pub(crate) batch: usize,
+    /// Seed of identifiers for a store that is created now.
+    pub(crate) seed: u64,
+    /// Check every page while opening.
+    pub(crate) check_integrity: bool,
+    /// Create the directory and the store when missing.
+    pub(crate) create: bool,
+}
+
+/// An open store directory.
+#[derive(Debug)]
+pub(crate) struct Database {
+    // Dropped in this order: the writer first (it ends its thread), the lock last.
+    writer: Writer,
+    redb: Arc<redb::Database>,
+    io: Arc<dyn Io>,
+    directory: PathBuf,
+    _lock: Box<dyn IoFile>,
+}
+
+impl Database {
+    /// Opens (or creates) the store in a directory.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when another process owns it; [`Error::Corrupt`] when the file is
+    /// damaged; [`Error::NotFound`] when there is no store and `create` is off;
+    /// [`Error::Unavailable`] for a format this build does not know.
+    pub(crate) fn open(directory: &Path, options: &DatabaseOptions, observer: Observer) -> Result<Self> {
+        let io = options.io.clone();
+        let file = directory.join(STORE_FILE);
+        let exists = io.exists(&file);
+        if !exists && !options.create {
+            return Err(Error::NotFound { what: format!("a store in {}", directory.display()) });
+        }
+        at(directory, io.create_directory(directory))?;
+        let lock = take_lock(io.as_ref(), directory)?;
+        let backend = RedbFile(at(&file, io.open(&file, OpenMode::ReadWrite))?);
+        let redb = redb::Database::builder()
+            .set_cache_size(options.cache_bytes)
+            .set_check_integrity_on_open(options.check_integrity && exists)
+            .create_with_backend(backend)
+            .map_err(|error| match storage(error) {
+                Error::Io { source, .. } => Error::Io { path: file.clone(), source },
+                other => other,
+            })?;
+        let seed = initialise(&redb, options.seed)?;
+        if !exists {
+            at(directory, io.sync_directory(directory))?;
+        }
+        let redb = Arc::new(redb);
+        let bounds = WriterBounds { queue: options.queue, batch: options.batch };
+        let writer = Writer::start(redb.clone(), seed, bounds, observer)?;
+        Ok(Self { writer, redb, io, directory: directory.to_owned(), _lock: lock })
+    }
+
+    /// A consistent view of everything committed so far.
+    pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
+        Tables::read(&self.redb.begin_read().map_err(storage)?)
+    }
+
+    /// Runs `work` in the next commit; see [`Writer::write`].
+    pub(crate) fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Batch<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.write(work)
+    }
+
+    /// Why writes are refused, if they are.
+    pub(crate) fn write_failure(&self) -> Option<String> {
+        self.writer.failure()
+    }
+
+    /// The seam to the file system.
+    pub(crate) fn io(&self) -> &dyn Io {
+        self.io.as_ref()
+    }
+
+    /// The store directory.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where derived index files live.
+    pub(crate) fn index_directory(&self) -> PathBuf {
+        self.directory.join(INDEX_DIRECTORY)
+    }
+
+    /// Size of the store file in bytes.
+    pub(crate) fn file_bytes(&self) -> Result<u64> {
+        let file = self.directory.join(STORE_FILE);
+        at(&file, self.io.open(&file, OpenMode::Read).and_then(|opened| opened.len()))
+    }
+
+    /// The model whose vectors the store holds; `None` before the first vector.
+    pub(crate) fn model(&self) -> Result<Option<ModelRecord>> {
+        read_model(&self.read()?)
+    }
+}
+
+/// The model recorded in the tables.
+pub(crate) fn read_model<T: ReadBytes>(tables: &Tables<T>) -> Result<Option<ModelRecord>> {
+    let Some(json) = tables.meta(META_MODEL)? else { return Ok(None) };
+    serde_json::from_slice(&json)
+        .map(Some)
+        .map_err(|e| Error::corrupt("table meta key model", e.to_string()))
+}
+
+impl Batch<'_> {
+    /// Records the model of the store's vectors, or refuses one that differs from it.
+    ///
+    /// # Errors
+    /// [`Error::ModelMismatch`] when the store holds another model's vectors.
+    pub(crate) fn require_model(&mut self, offered: &ModelRecord) -> Result<()> {
+        match read_model(self.tables())? {
+            Some(stored) if stored == *offered => Ok(()),
+            Some(stored) => {
+                Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() })
+            }
+            None => {
+                let json = serde_json::to_vec(offered)
+                    .map_err(|e| Error::Internal(format!("encoding the model's name: {e}")))?;
+                self.put_meta(META_MODEL, &json)
+            }
+        }
+    }
+}
+
+/// Takes the directory's lock and registers this process as the owner.
+fn take_lock(io: &dyn Io, directory: &Path) -> Result<Box<dyn IoFile>> {
+    let path = directory.join(LOCK_FILE);
+    match at(&path, io.lock(&path))? {
+        Some(file) => {
+            let owner = format!("process {}", std::process::id());
+            at(&path, file.set_len(0).and_then(|()| file.write_at(0, owner.as_bytes())))?;
+            Ok(file)
+        }
+        None => {
+            let owner = match crate::store::io::read_file(io, &path)? {
+                Some(bytes) if !bytes.is_empty() => String::from_utf8_lossy(&bytes).into_owned(),
+                _ => "another process".into(),
+            };
+            Err(Error::Locked { path: directory.to_owned(), owner })
+        }
+    }
+}
+
+/// Checks the format of an existing store or lays out a new one; gives its seed.
+fn initialise(redb: &redb::Database, seed: u64) -> Result<u64> {
+    let existing = match redb.begin_read().map_err(storage)?.open_table(
+        crate::store::keys::TableId::Meta.definition(),
+    ) {
+        Ok(_) => Some(Tables::read(&redb.begin_read().map_err(storage)?)?),
+        Err(redb::TableError::TableDoesNotExist(_)) => None,
+        Err(error) => return Err(storage(error)),
+    };
+    if let Some(tables) = existing {
+        return match tables.meta_number(META_FORMAT)? {
+            Some(FORMAT) => tables
+                .meta_number(META_SEED)?
+                .ok_or_else(|| Error::corrupt("table meta key seed", "the seed is missing")),
+            Some(other) => Err(Error::Unavailable(format!(
+                "the store has format {other}, this build of memcards reads format {FORMAT}; use a newer build"
+            ))),
+            None => Err(Error::corrupt("table meta key format", "the format is missing")),
+        };
+    }
+    let transaction = redb.begin_write().map_err(storage)?;
+    {
+        let mut tables = Tables::write(&transaction)?;
+        tables.put_meta(META_FORMAT, &FORMAT.to_le_bytes())?;
+        tables.put_meta(META_SEED, &seed.to_le_bytes())?;
+        tables.put_meta(META_NEXT_TENANT, &1u64.to_le_bytes())?;
+    }
+    transaction.commit().map_err(storage)?;
+    Ok(seed)
+}
+
+/// True when the error only says that nothing is there.
+pub(crate) fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
+}

@@ -1,0 +1,25 @@
+//! The store: one redb file that is the truth, in a directory with one owner.
+//!
+//! Only this room touches redb, and all of its file access goes through [`io`]. It keeps
+//! cards, their versions, vectors, look-ups and the change log consistent in one
+//! transaction. It does not know the indexes (they receive committed changes through an
+//! observer) nor the rules that decide what is written.
+
+mod backup;
+mod batch;
+mod database;
+pub mod io;
+pub(crate) mod keys;
+pub(crate) mod record;
+mod tables;
+mod verify;
+mod writer;
+
+pub(crate) use batch::{Applied, Batch};
+pub(crate) use database::{Database, DatabaseOptions, ModelRecord};
+pub(crate) use keys::{Lookup, TenantId};
+pub(crate) use record::{Change, ChangeKind};
+pub use tables::TenantRecord;
+pub(crate) use tables::{ReadBytes, Tables};
+pub use verify::{Finding, VerifyReport};
+pub(crate) use writer::Observer;
