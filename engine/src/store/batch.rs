@@ -247,7 +247,7 @@ impl<'t> Batch<'t> {
     ) -> Result<Arc<Card>> {
         let sequence = self.sequence(tenant)? + 1;
         let key = keys::change(tenant, sequence);
-        let change = Change { kind, card: card.id, version: card.version, at };
+        let change = Change { kind, track: card.track, card: card.id, version: card.version, at };
         let value = record::seal_change(&key, &change);
         self.put(TableId::Changes, &key, &value)?;
         self.sequences.insert(tenant, sequence);

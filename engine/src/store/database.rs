@@ -167,22 +167,31 @@ pub(crate) fn read_model<T: ReadBytes>(tables: &Tables<T>) -> Result<Option<Mode
 }
 
 impl Batch<'_> {
-    /// Records the model of the store's vectors, or refuses one that differs from it.
+    /// Refuses a model that differs from the store's; true when none is recorded yet.
     ///
     /// # Errors
     /// [`Error::ModelMismatch`] when the store holds another model's vectors.
-    pub(crate) fn require_model(&mut self, offered: &ModelRecord) -> Result<()> {
+    pub(crate) fn check_model(&self, offered: &ModelRecord) -> Result<bool> {
         match read_model(self.tables())? {
-            Some(stored) if stored == *offered => Ok(()),
+            Some(stored) if stored == *offered => Ok(false),
             Some(stored) => {
                 Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() })
             }
-            None => {
-                let json = serde_json::to_vec(offered)
-                    .map_err(|e| Error::Internal(format!("encoding the model's name: {e}")))?;
-                self.put_meta(META_MODEL, &json)
-            }
+            None => Ok(true),
         }
+    }
+
+    /// Records the model of the store's vectors where none is recorded yet.
+    ///
+    /// # Errors
+    /// As [`Batch::check_model`].
+    pub(crate) fn require_model(&mut self, offered: &ModelRecord) -> Result<()> {
+        if self.check_model(offered)? {
+            let json = serde_json::to_vec(offered)
+                .map_err(|e| Error::Internal(format!("encoding the model's name: {e}")))?;
+            self.put_meta(META_MODEL, &json)?;
+        }
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ mod v1;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::card::{Card, CardId};
+use crate::card::{Card, CardId, Track};
 use crate::store::keys::TableId;
 use crate::time::Timestamp;
 use crate::{Error, Result};
@@ -67,6 +67,16 @@ pub(crate) fn place(table: TableId, key: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
     }
     text
+}
+
+/// Encodes a card for a snapshot file, which has a checksum of its own.
+pub(crate) fn encode_card(card: &Card) -> Result<Vec<u8>> {
+    v1::encode(card)
+}
+
+/// Reads what [`encode_card`] wrote; the error says what does not fit.
+pub(crate) fn decode_card(payload: &[u8]) -> Result<Card, String> {
+    v1::decode(payload)
 }
 
 /// Checks a stored value and gives its schema and payload.
@@ -151,12 +161,14 @@ pub(crate) enum ChangeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) kind: ChangeKind,
+    /// The card's track: a partition skips the changes of others without reading cards.
+    pub(crate) track: Track,
     pub(crate) card: CardId,
     pub(crate) version: u32,
     pub(crate) at: Timestamp,
 }
 
-const CHANGE_LENGTH: usize = 1 + 16 + 4 + 8;
+const CHANGE_LENGTH: usize = 1 + 1 + 16 + 4 + 8;
 
 /// Seals a change.
 pub(crate) fn seal_change(key: &[u8], change: &Change) -> Vec<u8> {
@@ -165,6 +177,7 @@ pub(crate) fn seal_change(key: &[u8], change: &Change) -> Vec<u8> {
         ChangeKind::Version => 1,
         ChangeKind::Touch => 2,
     });
+    payload.push(change.track.number());
     payload.extend_from_slice(&change.card.to_bytes());
     payload.extend_from_slice(&change.version.to_le_bytes());
     payload.extend_from_slice(&change.at.as_micros().to_le_bytes());
@@ -194,9 +207,10 @@ pub(crate) fn open_change(key: &[u8], value: &[u8]) -> Result<Change> {
     }
     Ok(Change {
         kind,
-        card: CardId::from_bytes(part(payload, 1)),
-        version: u32::from_le_bytes(part(payload, 17)),
-        at: Timestamp::from_micros(i64::from_le_bytes(part(payload, 21))),
+        track: Track::from_number(payload[1]).ok_or_else(|| bad(&format!("unknown track {}", payload[1])))?,
+        card: CardId::from_bytes(part(payload, 2)),
+        version: u32::from_le_bytes(part(payload, 18)),
+        at: Timestamp::from_micros(i64::from_le_bytes(part(payload, 22))),
     })
 }
 

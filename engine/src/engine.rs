@@ -1,0 +1,703 @@
+//! The public face: [`Store`], [`Tenant`], and the verbs on them.
+//!
+//! A [`Tenant`] handle is the only way to read or write memories. This room checks requests,
+//! turns text into vectors and hands the rest to the rooms that know the rules.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::card::{
+    Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_tenant_name, check_vector,
+};
+use crate::embed::Embedder;
+use crate::forget::{Forgetting, Restoring};
+use crate::index::cache::{self, CacheStatistics, IndexCache};
+use crate::learn::correct::Correction;
+use crate::learn::remember::Draft;
+use crate::recall;
+use crate::store::io::{Io, RealIo};
+use crate::store::{Database, DatabaseOptions, ModelRecord, TenantId, TenantRecord, VerifyReport};
+use crate::time::{Clock, SystemClock, Timestamp};
+use crate::verbs::{
+    CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Page, Recall, Recalled,
+    Remember, Remembered, Restore, Restored,
+};
+use crate::{Error, Result};
+
+/// How to open a store.
+#[derive(Clone)]
+pub struct Options {
+    /// Create the directory and the store when missing (default: true).
+    pub create: bool,
+    /// Page cache of the store file in bytes (default: 64 MiB).
+    pub cache_bytes: usize,
+    /// Memory for loaded indexes in bytes (default: 1 GiB); at least one partition stays.
+    pub index_bytes: usize,
+    /// Writes that may wait for the next commit before callers get `busy` (default: 4,096).
+    pub queue: usize,
+    /// Writes in one commit at most (default: 1,024).
+    pub batch: usize,
+    /// Seed of card identifiers of a store created now (default: 0).
+    pub seed: u64,
+    /// Check the checksum of every page while opening (default: false; reads the whole file).
+    pub check_integrity: bool,
+    /// Bounds on requests.
+    pub limits: Limits,
+    /// Where the present comes from (default: the machine's clock).
+    pub clock: Arc<dyn Clock>,
+    /// Turns text into vectors (default: the built-in model where it is compiled in).
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// Half-lives, presets and other settings of recall.
+    pub recall: recall::Settings,
+    /// The file system.
+    pub io: Arc<dyn Io>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            create: true,
+            cache_bytes: 64 << 20,
+            index_bytes: 1 << 30,
+            queue: 4096,
+            batch: 1024,
+            seed: 0,
+            check_integrity: false,
+            limits: Limits::default(),
+            clock: Arc::new(SystemClock),
+            embedder: crate::embed::builtin(),
+            recall: recall::Settings::default(),
+            io: Arc::new(RealIo),
+        }
+    }
+}
+
+/// An open store. Clones share it; the directory is free again when the last one is gone.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    database: Database,
+    cache: Arc<IndexCache>,
+    limits: Limits,
+    clock: Arc<dyn Clock>,
+    embedder: Option<Arc<dyn Embedder>>,
+    recall: recall::Settings,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Err(error) = self.cache.checkpoint(&self.database, false) {
+            // Snapshots are derived: without them the next start only takes longer.
+            tracing::warn!(%error, "index snapshots could not be written on closing");
+        }
+    }
+}
+
+/// Figures of a store, without any content.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Statistics {
+    /// Tenants.
+    pub tenants: u64,
+    /// Size of the store file in bytes.
+    pub file_bytes: u64,
+    /// Model of the vectors and their dimension, once there is a vector.
+    pub model: Option<String>,
+    /// Loaded indexes.
+    pub index: CacheStatistics,
+    /// Why writes are refused, if they are.
+    pub read_only: Option<String>,
+}
+
+/// Figures of a tenant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct TenantStatistics {
+    /// Cards in each state.
+    pub states: std::collections::BTreeMap<&'static str, u64>,
+    /// Cards in each track.
+    pub tracks: std::collections::BTreeMap<&'static str, u64>,
+    /// Cards in each category.
+    pub categories: std::collections::BTreeMap<String, u64>,
+    /// Cards that have a vector.
+    pub vectors: u64,
+    /// Position of the change log.
+    pub seq: u64,
+}
+
+impl Store {
+    /// Opens (and, unless told otherwise, creates) the store in a directory.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// use memcards::{Options, Recall, Remember, Store};
+    ///
+    /// let store = Store::open(directory.path(), Options::default())?;
+    /// let anna = store.tenant("anna")?;
+    /// anna.remember(Remember { content: "The spare key is under the blue pot.".into(), ..Default::default() })?;
+    /// let found = anna.recall(Recall { query: Some("where is the key?".into()), ..Default::default() })?;
+    /// assert_eq!(found.hits[0].card.content, "The spare key is under the blue pot.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when another process has it open; [`Error::ModelMismatch`] when its
+    /// vectors come from another model; [`Error::Corrupt`] when the file is damaged;
+    /// [`Error::NotFound`] when there is none and `create` is off.
+    pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self> {
+        let cache = Arc::new(IndexCache::new(options.index_bytes));
+        let observer = {
+            let cache = cache.clone();
+            Box::new(move |applied: &[_]| cache.apply(applied))
+        };
+        let database = Database::open(
+            directory.as_ref(),
+            &DatabaseOptions {
+                io: options.io,
+                cache_bytes: options.cache_bytes,
+                queue: options.queue,
+                batch: options.batch,
+                seed: options.seed,
+                check_integrity: options.check_integrity,
+                create: options.create,
+            },
+            observer,
+        )?;
+        if let (Some(stored), Some(embedder)) = (database.model()?, &options.embedder) {
+            let offered = model_of(embedder.as_ref());
+            if !stored.is_caller() && stored != offered {
+                return Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() });
+            }
+        }
+        Ok(Self {
+            inner: Arc::new(Inner {
+                database,
+                cache,
+                limits: options.limits,
+                clock: options.clock,
+                embedder: options.embedder,
+                recall: options.recall,
+            }),
+        })
+    }
+
+    /// The handle of a tenant, which is created by its first write.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] or [`Error::TooLarge`] on `tenant`: a name is 1 to 256
+    /// bytes of UTF-8 without control characters.
+    pub fn tenant(&self, name: &str) -> Result<Tenant> {
+        check_tenant_name(name, &self.inner.limits)?;
+        Ok(Tenant { store: self.clone(), name: name.to_owned() })
+    }
+
+    /// Every tenant, in order of creation. An administrator's view.
+    pub fn tenants(&self) -> Result<Vec<TenantRecord>> {
+        Ok(self.inner.database.read()?.tenants()?.into_iter().map(|(_, record)| record).collect())
+    }
+
+    /// The clock of this store.
+    pub fn clock(&self) -> &dyn Clock {
+        self.inner.clock.as_ref()
+    }
+
+    /// Figures of the store.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let database = &self.inner.database;
+        Ok(Statistics {
+            tenants: database.read()?.tenants()?.len() as u64,
+            file_bytes: database.file_bytes()?,
+            model: database.model()?.map(|model| model.to_string()),
+            index: self.inner.cache.statistics(),
+            read_only: database.write_failure(),
+        })
+    }
+
+    /// Reads everything, checks every checksum and that records agree; changes nothing.
+    /// `progress` is told how many records were read.
+    ///
+    /// # Errors
+    /// Only when the store cannot be read at all; damage is in the report.
+    pub fn verify(&self, progress: impl FnMut(u64)) -> Result<VerifyReport> {
+        let mut report = self.inner.database.verify(progress)?;
+        cache::check_files(&self.inner.database, |path, detail| {
+            report.index_files += 1;
+            if let Some(detail) = detail {
+                report.find(path.display().to_string(), format!("{detail} (the index is rebuilt on use)"));
+            }
+        })?;
+        Ok(report)
+    }
+
+    /// Writes snapshot files of all loaded indexes that have changed.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be written; the store itself is not affected.
+    pub fn checkpoint(&self) -> Result<usize> {
+        self.inner.cache.checkpoint(&self.inner.database, true)
+    }
+
+    /// Copies the committed state into a new directory while the store stays in use; gives
+    /// the number of records. The copy is a store that can be opened.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] on `to` when something is there; [`Error::Corrupt`] when a
+    /// record is damaged, then there is no copy.
+    pub fn backup(&self, to: impl AsRef<Path>, progress: impl FnMut(u64)) -> Result<u64> {
+        self.inner.database.backup(to.as_ref(), progress)
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.inner.database
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    pub(crate) fn cache(&self) -> &IndexCache {
+        &self.inner.cache
+    }
+
+    /// The model that new text is embedded with: none when the store holds vectors that
+    /// callers hand in.
+    fn embedder(&self) -> Result<Option<&Arc<dyn Embedder>>> {
+        let caller = self.inner.database.model()?.is_some_and(|model| model.is_caller());
+        Ok(self.inner.embedder.as_ref().filter(|_| !caller))
+    }
+}
+
+fn model_of(embedder: &dyn Embedder) -> ModelRecord {
+    ModelRecord { id: embedder.model_id().to_owned(), dimension: embedder.dimension() }
+}
+
+/// A vector, the model that made it, and what could not be done.
+type Embedded = (Option<Vec<f32>>, Option<ModelRecord>, Vec<String>);
+
+/// The only door to one tenant's memories.
+#[derive(Clone)]
+pub struct Tenant {
+    store: Store,
+    name: String,
+}
+
+impl Tenant {
+    /// The tenant's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The store the tenant belongs to.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    fn now(&self) -> Timestamp {
+        self.store.inner.clock.now()
+    }
+
+    fn id(&self) -> Result<Option<TenantId>> {
+        self.store.inner.database.read()?.tenant_id(&self.name)
+    }
+
+    /// Creates the tenant now rather than with its first write; true when it is new.
+    pub fn create(&self) -> Result<bool> {
+        let (name, now) = (self.name.clone(), self.now());
+        self.store.inner.database.write(move |batch| {
+            let new = batch.tables().tenant_id(&name)?.is_none();
+            batch.ensure_tenant(&name, now)?;
+            Ok(new)
+        })
+    }
+
+    /// Stores one memory; returns when it is durable and found by the next recall.
+    ///
+    /// The same statement twice is one card; a contrary one replaces what it contradicts.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] and [`Error::TooLarge`] name the field; then nothing is
+    /// changed. [`Error::ModelMismatch`] when a vector does not fit the store's model,
+    /// [`Error::Busy`] when too many writes wait, [`Error::ReadOnly`] after a failed commit.
+    pub fn remember(&self, request: Remember) -> Result<Remembered> {
+        let draft = self.draft(request)?;
+        self.store.inner.database.write(move |batch| draft.run(batch))
+    }
+
+    /// Stores several memories in one commit; the answers come in the order of the requests.
+    /// One that is refused does not keep the others out.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] on `batch` above the limit (1,000); errors of single requests are
+    /// in the answers.
+    pub fn remember_all(&self, requests: Vec<Remember>) -> Result<Vec<Result<Remembered>>> {
+        let limit = self.store.inner.limits.batch;
+        if requests.len() > limit {
+            return Err(Error::TooLarge {
+                field: "batch".into(),
+                actual: requests.len() as u64,
+                limit: limit as u64,
+                unit: "items",
+            });
+        }
+        let drafts: Vec<Result<Draft>> = requests.into_iter().map(|request| self.draft(request)).collect();
+        self.store.inner.database.write(move |batch| {
+            Ok(drafts
+                .into_iter()
+                .map(|draft| {
+                    let before = batch.writes();
+                    let answer = draft?.run(batch);
+                    match answer {
+                        // Half-written work must not be committed with the others.
+                        Err(error) if batch.writes() != before => Err(Error::Internal(error.to_string())),
+                        answer => answer,
+                    }
+                })
+                .collect())
+        })
+    }
+
+    /// Finds the cards that answer a question, best first. If `top` cards satisfy the
+    /// conditions and match, `top` cards are returned.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] and [`Error::TooLarge`] name the field.
+    pub fn recall(&self, request: Recall) -> Result<Recalled> {
+        recall::run(self, request, self.now())
+    }
+
+    /// Reads one card.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a card that is not there, is another tenant's, is expired, or
+    /// is forgotten (unless included).
+    pub fn get(&self, request: &Get) -> Result<CardView> {
+        recall::read::get(self, request, self.now())
+    }
+
+    /// Reads cards page by page; pages are stable while cards are added.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] on `limit` or `cursor`.
+    pub fn list(&self, request: &List) -> Result<Page> {
+        recall::read::list(self, request, self.now())
+    }
+
+    /// Counts cards.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count(&self, request: &Count) -> Result<u64> {
+        recall::read::count(self, request, self.now())
+    }
+
+    /// Every version of a card, and of the cards it replaced or was replaced by, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] as for [`Tenant::get`].
+    pub fn history(&self, request: &History) -> Result<HistoryAnswer> {
+        recall::read::history(self, request, self.now())
+    }
+
+    /// Puts a card right; see [`Correct`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] when the card has changed meanwhile or is
+    /// superseded; [`Error::InvalidArgument`] and [`Error::TooLarge`] name the field.
+    pub fn correct(&self, request: Correct) -> Result<Corrected> {
+        let correction = self.correction(request)?;
+        self.store.inner.database.write(move |batch| correction.run(batch))
+    }
+
+    /// Soft-deletes cards by name or by condition; see [`Forget`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for an identifier that is not there (then nothing is forgotten);
+    /// [`Error::InvalidArgument`] when it is not said which.
+    pub fn forget(&self, request: Forget) -> Result<Forgotten> {
+        let by_id = !request.ids.is_empty() || request.id.is_some();
+        let ids = match &request.filter {
+            Some(_) if by_id => return Err(Error::invalid("filter", "give ids or a filter, not both")),
+            Some(filter) => recall::read::matching(self, filter, self.now())?,
+            None if by_id => request.id.into_iter().chain(request.ids.iter().copied()).collect(),
+            None => return Err(Error::invalid("id", "say what to forget: id, ids or filter")),
+        };
+        let forgetting = Forgetting {
+            tenant: self.name.clone(),
+            ids,
+            filter: request.filter,
+            reason: reason(request.actor, request.reason),
+            dry_run: request.dry_run,
+            now: self.now(),
+        };
+        self.store.inner.database.write(move |batch| forgetting.run(batch))
+    }
+
+    /// Brings forgotten cards back.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for an identifier that is not there (then nothing is restored).
+    pub fn restore(&self, request: Restore) -> Result<Restored> {
+        let ids: Vec<CardId> = request.id.into_iter().chain(request.ids.iter().copied()).collect();
+        if ids.is_empty() {
+            return Err(Error::invalid("id", "say what to restore: id or ids"));
+        }
+        let restoring =
+            Restoring { tenant: self.name.clone(), ids, reason: reason(request.actor, request.reason), now: self.now() };
+        self.store.inner.database.write(move |batch| restoring.run(batch))
+    }
+
+    /// Counts of the tenant's cards.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn statistics(&self) -> Result<TenantStatistics> {
+        let tables = self.store.inner.database.read()?;
+        let mut figures = TenantStatistics::default();
+        let Some(tenant) = tables.tenant_id(&self.name)? else { return Ok(figures) };
+        let now = self.now();
+        for card in tables.cards(tenant, None, false)? {
+            let card = card?;
+            let state = if card.is_expired(now) { "expired" } else { card.state.name() };
+            *figures.states.entry(state).or_default() += 1;
+            *figures.tracks.entry(card.track.name()).or_default() += 1;
+            *figures.categories.entry(card.category).or_default() += 1;
+            figures.vectors += u64::from(card.vector_version > 0);
+        }
+        figures.seq = tables.last_change(tenant)?.0;
+        Ok(figures)
+    }
+
+    /// Checks a request and prepares all that needs no transaction.
+    fn draft(&self, request: Remember) -> Result<Draft> {
+        let inner = &self.store.inner;
+        let now = self.now();
+        let limits = &inner.limits;
+        if request.turn.is_some() && request.session.is_none() {
+            return Err(Error::invalid("turn", "needs a session"));
+        }
+        if request.ttl.is_some() && request.expires_at.is_some() {
+            return Err(Error::invalid("ttl", "give ttl or expires_at, not both"));
+        }
+        if let Some(key) = &request.idempotency_key {
+            limits.name("idempotency_key", key)?;
+        }
+        let expires_at = match request.ttl {
+            Some(ttl) => Some(now.plus(ttl)),
+            None => request.expires_at,
+        };
+        let is_turn = request.turn.is_some();
+        let provenance = request.provenance.unwrap_or(Provenance::Stated);
+        let source = Source {
+            session: request.session,
+            turn: request.turn,
+            role: request.role,
+            speaker: request.speaker,
+            occurred_at: request.occurred_at,
+        };
+        let card = Card {
+            id: CardId::default(),
+            version: 1,
+            track: request.track.unwrap_or(if is_turn { Track::Episodic } else { Track::Semantic }),
+            category: request
+                .category
+                .unwrap_or_else(|| if is_turn { category::CONVERSATION } else { category::KNOWLEDGE }.to_owned()),
+            content: request.content,
+            summary: request.summary,
+            fact: request.fact,
+            polarity: request.polarity.unwrap_or(Polarity::Affirmed),
+            entities: request.entities,
+            tags: request.tags,
+            attributes: request.attributes,
+            merge_key: request.merge_key,
+            links: request.links,
+            provenance,
+            sources: if source == Source::default() { vec![] } else { vec![source] },
+            extractor: request.extractor,
+            journal: None,
+            occurred_at: request.occurred_at.unwrap_or(now),
+            recorded_at: now,
+            updated_at: now,
+            last_accessed_at: None,
+            access_count: 0,
+            mention_count: 1,
+            expires_at,
+            valid_from: request.valid_from,
+            valid_to: request.valid_to,
+            importance: request.importance.unwrap_or(0.5),
+            confidence: request.confidence.unwrap_or(provenance.confidence()),
+            pinned: request.pinned,
+            state: State::Active,
+            state_before: None,
+            vector_version: 0,
+            reason: reason(request.actor, request.reason),
+        };
+        limits.card(&card)?;
+        self.check_reason(&card.reason)?;
+        let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
+        let partition = match (is_turn, self.id()?) {
+            (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
+            _ => None,
+        };
+        Ok(Draft {
+            tenant: self.name.clone(),
+            card,
+            vector,
+            model,
+            idempotency_key: request.idempotency_key,
+            partition,
+            now,
+            degraded,
+        })
+    }
+
+    fn correction(&self, request: Correct) -> Result<Correction> {
+        let now = self.now();
+        let visible = recall::read::get(self, &Get { id: request.id, ..Get::default() }, now)?;
+        let base = visible.card;
+        if request.version.is_some_and(|version| version != base.version) {
+            return Err(Error::Conflict {
+                message: format!("card {} has version {}, not the one named", base.id, base.version),
+            });
+        }
+        let mut card = base.clone();
+        for field in &request.clear {
+            match field.as_str() {
+                "summary" => card.summary = None,
+                "fact" => card.fact = None,
+                "merge_key" => card.merge_key = None,
+                "valid_from" => card.valid_from = None,
+                "valid_to" => card.valid_to = None,
+                "expires_at" => card.expires_at = None,
+                other => {
+                    return Err(Error::invalid(
+                        "clear",
+                        format!("{other:?} cannot be emptied; summary, fact, merge_key, valid_from, valid_to and expires_at can"),
+                    ));
+                }
+            }
+        }
+        let vector_given = request.vector;
+        /// Takes over the fields that the request sets.
+        macro_rules! set {
+            ($($field:ident),*) => { $(if let Some(value) = request.$field { card.$field = value; })* };
+            (optional $($field:ident),*) => { $(if request.$field.is_some() { card.$field = request.$field; })* };
+        }
+        set!(content, polarity, category, entities, tags, attributes, occurred_at, importance, confidence, provenance, pinned);
+        set!(optional summary, fact, merge_key, valid_from, valid_to, expires_at);
+        if request.provenance.is_some() && request.confidence.is_none() {
+            card.confidence = card.provenance.confidence();
+        }
+        card.reason = reason(request.actor, request.reason);
+        let unchanged = Card { reason: base.reason.clone(), ..card.clone() } == base;
+        if unchanged && vector_given.is_none() {
+            return Err(Error::invalid("content", "the correction changes nothing"));
+        }
+        let restated = card.content != base.content || card.fact != base.fact || card.polarity != base.polarity;
+        if restated {
+            if request.occurred_at.is_none() {
+                card.occurred_at = now;
+            }
+            card.valid_to = card.valid_to.filter(|end| request.valid_to == Some(*end));
+            if request.confidence.is_none() && request.provenance.is_none() {
+                card.provenance = Provenance::Stated;
+                card.confidence = card.confidence.max(Provenance::Stated.confidence());
+            }
+            card.state = State::Active;
+            card.sources = vec![];
+            if card.summary == base.summary {
+                card.summary = None;
+            }
+        }
+        self.store.inner.limits.card(&card)?;
+        self.check_reason(&card.reason)?;
+        let (vector, model, degraded) = match card.content != base.content || vector_given.is_some() {
+            true => {
+                let (vector, model, degraded) = self.embed(&card.content, vector_given)?;
+                // Without its vector the correction would be found less well than what it
+                // corrects: better refuse and keep the old one.
+                if let Some(why) = degraded.first() {
+                    return Err(Error::Unavailable(why.clone()));
+                }
+                (Some(vector), model, degraded)
+            }
+            false => (None, None, vec![]),
+        };
+        Ok(Correction { tenant: self.name.clone(), base, card, restated, how: request.how, vector, model, now, degraded })
+    }
+
+    fn check_reason(&self, reason: &Reason) -> Result<()> {
+        let limits = &self.store.inner.limits;
+        if let Some(actor) = &reason.actor {
+            limits.name("actor", actor)?;
+        }
+        if let Some(why) = &reason.why {
+            Limits::bytes("reason", why, limits.summary_bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The vector of a card's content: as handed in, or made by the store's model.
+    fn embed(&self, content: &str, given: Option<Vec<f32>>) -> Result<Embedded> {
+        let stored = self.store.inner.database.model()?;
+        if let Some(vector) = given {
+            check_vector(&vector, &self.store.inner.limits)?;
+            let offered = ModelRecord { id: ModelRecord::CALLER.into(), dimension: vector.len() };
+            if let Some(stored) = stored
+                && stored != offered
+            {
+                return Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() });
+            }
+            return Ok((Some(vector), Some(offered), vec![]));
+        }
+        if stored.is_some_and(|model| model.is_caller()) {
+            return Ok((None, None, vec![]));
+        }
+        let Some(embedder) = self.store.embedder()? else { return Ok((None, None, vec![])) };
+        match embedder.embed(content) {
+            Ok(Some(vector)) => Ok((Some(vector), Some(model_of(embedder.as_ref())), vec![])),
+            Ok(None) => Ok((None, None, vec![])),
+            Err(error) => Ok((None, None, vec![format!("no vector: {error}")])),
+        }
+    }
+
+    /// The unit vector of a question, and what could not be done.
+    pub(crate) fn embed_query(&self, query: Option<&str>, given: Option<&[f32]>) -> Result<(Option<Vec<f32>>, Vec<String>)> {
+        let stored = self.store.inner.database.model()?;
+        if let Some(vector) = given {
+            check_vector(vector, &self.store.inner.limits)?;
+            if let Some(stored) = stored
+                && stored.dimension != vector.len()
+            {
+                let offered = ModelRecord { id: ModelRecord::CALLER.into(), dimension: vector.len() };
+                return Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() });
+            }
+            return Ok((crate::index::vectors::unit(vector), vec![]));
+        }
+        let Some(query) = query else { return Ok((None, vec![])) };
+        match (stored, self.store.embedder()?) {
+            (Some(model), _) if model.is_caller() => {
+                Ok((None, vec!["this store holds caller-supplied vectors: without a query vector only text was searched".into()]))
+            }
+            (Some(_), None) => Ok((None, vec!["the store's embedding model is not loaded: only text was searched".into()])),
+            (None, _) | (_, None) => Ok((None, vec![])),
+            (Some(_), Some(embedder)) => match embedder.embed(query) {
+                Ok(vector) => Ok((vector, vec![])),
+                Err(error) => Ok((None, vec![format!("only text was searched: {error}")])),
+            },
+        }
+    }
+
+    pub(crate) fn tenant_id(&self) -> Result<Option<TenantId>> {
+        self.id()
+    }
+
+    pub(crate) fn recall_settings(&self) -> &recall::Settings {
+        &self.store.inner.recall
+    }
+}
+
+fn reason(actor: Option<String>, why: Option<String>) -> Reason {
+    Reason { action: String::new(), actor, why }
+}
+

@@ -1,0 +1,316 @@
+//! Partitions on demand, under a memory budget.
+//!
+//! A partition loads on first use, from its snapshot file and the changes since, or from
+//! the change log alone. The least recently used ones leave when the budget is exceeded.
+//! Changes that are committed while a partition loads wait beside it, so the writer never
+//! waits for a load.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::card::Track;
+use crate::index::partition::{Partition, Update};
+use crate::index::snapshot;
+use crate::store::io;
+use crate::store::{Applied, Database, ReadBytes, Tables, TenantId};
+use crate::{Error, Result};
+
+/// Smaller partitions are rebuilt faster than a file is worth.
+const SNAPSHOT_MIN_ROWS: usize = 128;
+
+type Key = (TenantId, Track);
+
+/// A partition, or the changes that wait for it to load.
+#[derive(Debug)]
+enum Content {
+    Loading(Vec<Update>),
+    Ready(Box<Partition>),
+}
+
+/// The place of one partition in the cache.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    content: RwLock<Content>,
+    load: Mutex<()>,
+    used: AtomicU64,
+    bytes: AtomicUsize,
+    /// Rows when the snapshot file was last written or read; 0 when there is none.
+    saved: AtomicUsize,
+}
+
+impl Slot {
+    fn new() -> Self {
+        Self {
+            content: RwLock::new(Content::Loading(Vec::new())),
+            load: Mutex::new(()),
+            used: AtomicU64::new(0),
+            bytes: AtomicUsize::new(0),
+            saved: AtomicUsize::new(0),
+        }
+    }
+
+    /// Looks at the partition.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&Partition) -> T) -> Result<T> {
+        match &*self.content.read() {
+            Content::Ready(partition) => Ok(look(partition)),
+            Content::Loading(_) => Err(Error::Internal("a partition was used before it was loaded".into())),
+        }
+    }
+}
+
+/// All loaded partitions of a store.
+#[derive(Debug)]
+pub(crate) struct IndexCache {
+    slots: Mutex<HashMap<Key, Arc<Slot>>>,
+    tick: AtomicU64,
+    budget: usize,
+}
+
+/// Figures of the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CacheStatistics {
+    /// Partitions in memory.
+    pub partitions: usize,
+    /// Memory they use, roughly, in bytes.
+    pub bytes: usize,
+    /// Budget in bytes.
+    pub budget: usize,
+}
+
+impl IndexCache {
+    /// An empty cache with a budget in bytes.
+    pub(crate) fn new(budget: usize) -> Self {
+        Self { slots: Mutex::new(HashMap::new()), tick: AtomicU64::new(1), budget }
+    }
+
+    /// The partition, loaded.
+    ///
+    /// # Errors
+    /// When the store cannot be read; a damaged snapshot file only costs a rebuild.
+    pub(crate) fn partition(&self, database: &Database, tenant: TenantId, track: Track) -> Result<Arc<Slot>> {
+        let key = (tenant, track);
+        let slot = self.slots.lock().entry(key).or_insert_with(|| Arc::new(Slot::new())).clone();
+        slot.used.store(self.tick.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        if matches!(&*slot.content.read(), Content::Ready(_)) {
+            return Ok(slot);
+        }
+        let guard = slot.load.lock();
+        if matches!(&*slot.content.read(), Content::Ready(_)) {
+            drop(guard);
+            return Ok(slot);
+        }
+        // The transaction starts after the slot is known to the writer: a change is in the
+        // transaction, or it waits in the slot, or both.
+        let loaded = load(database, tenant, track).and_then(|(mut partition, saved)| {
+            let mut content = slot.content.write();
+            if let Content::Loading(waiting) = &*content {
+                waiting.iter().try_for_each(|update| partition.apply(update))?;
+            }
+            slot.bytes.store(partition.bytes(), Ordering::Relaxed);
+            slot.saved.store(saved, Ordering::Relaxed);
+            *content = Content::Ready(Box::new(partition));
+            Ok(())
+        });
+        drop(guard);
+        if let Err(error) = loaded {
+            self.slots.lock().remove(&key);
+            return Err(error);
+        }
+        self.make_room(database);
+        Ok(slot)
+    }
+
+    /// Applies committed changes to the partitions that are loaded or loading.
+    pub(crate) fn apply(&self, applied: &[Applied]) {
+        for change in applied {
+            let key = (change.tenant, change.card.track);
+            let Some(slot) = self.slots.lock().get(&key).cloned() else { continue };
+            let update = Update {
+                sequence: change.sequence,
+                checksum: change.checksum,
+                kind: change.kind,
+                card: change.card.clone(),
+                vector: change.vector.clone(),
+            };
+            let result = match &mut *slot.content.write() {
+                Content::Loading(waiting) => {
+                    waiting.push(update);
+                    Ok(())
+                }
+                Content::Ready(partition) => {
+                    let result = partition.apply(&update);
+                    slot.bytes.store(partition.bytes(), Ordering::Relaxed);
+                    result
+                }
+            };
+            if let Err(error) = result {
+                // The store is the truth: the partition is loaded anew on its next use.
+                tracing::error!(%error, "a partition could not take a change and is dropped");
+                self.slots.lock().remove(&key);
+            }
+        }
+    }
+
+    /// Forgets the partitions of a tenant, in memory and on disk.
+    pub(crate) fn drop_tenant(&self, database: &Database, tenant: TenantId) -> Result<()> {
+        self.slots.lock().retain(|(owner, _), _| *owner != tenant);
+        for track in Track::ALL {
+            let path = path(&database.index_directory(), tenant, *track);
+            if database.io().exists(&path) {
+                io::at(&path, database.io().remove(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes snapshot files of all loaded partitions that have changed enough to be worth
+    /// it (`all`: that have changed at all). Gives how many were written.
+    pub(crate) fn checkpoint(&self, database: &Database, all: bool) -> Result<usize> {
+        let slots: Vec<(Key, Arc<Slot>)> = self.slots.lock().iter().map(|(k, s)| (*k, s.clone())).collect();
+        let mut written = 0;
+        for (key, slot) in slots {
+            written += usize::from(save(database, key, &slot, all)?);
+        }
+        Ok(written)
+    }
+
+    /// Figures of the cache.
+    pub(crate) fn statistics(&self) -> CacheStatistics {
+        let slots = self.slots.lock();
+        CacheStatistics {
+            partitions: slots.len(),
+            bytes: slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum(),
+            budget: self.budget,
+        }
+    }
+
+    fn make_room(&self, database: &Database) {
+        loop {
+            let victim = {
+                let slots = self.slots.lock();
+                let bytes: usize = slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum();
+                // One partition always stays, however large.
+                if bytes <= self.budget || slots.len() <= 1 {
+                    return;
+                }
+                slots
+                    .iter()
+                    .filter(|(_, slot)| Arc::strong_count(slot) == 1)
+                    .min_by_key(|(_, slot)| slot.used.load(Ordering::Relaxed))
+                    .map(|(key, slot)| (*key, slot.clone()))
+            };
+            let Some((key, slot)) = victim else { return };
+            if let Err(error) = save(database, key, &slot, false) {
+                tracing::warn!(%error, "a snapshot could not be written; the partition will be rebuilt");
+            }
+            self.slots.lock().remove(&key);
+        }
+    }
+}
+
+/// Loads a partition, and tells how many of its rows came from a snapshot file.
+fn load(database: &Database, tenant: TenantId, track: Track) -> Result<(Partition, usize)> {
+    let path = path(&database.index_directory(), tenant, track);
+    let tables = database.read()?;
+    let mut partition = Partition::default();
+    let mut saved = 0;
+    match io::read_file(database.io(), &path) {
+        Ok(None) => {}
+        Ok(Some(bytes)) => match snapshot::decode(&bytes).and_then(|found| fits(&tables, tenant, found)) {
+            Ok(found) => {
+                saved = found.len();
+                partition = found;
+            }
+            Err(detail) => {
+                tracing::warn!(path = %path.display(), detail, "a snapshot file is not used; rebuilding from the store");
+            }
+        },
+        Err(error) => {
+            tracing::warn!(%error, "a snapshot file cannot be read; rebuilding from the store");
+        }
+    }
+    replay(&tables, tenant, track, &mut partition)?;
+    Ok((partition, saved))
+}
+
+/// A snapshot fits when the change it holds last is in the store, unchanged.
+fn fits<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId, partition: Partition) -> Result<Partition, String> {
+    let (sequence, checksum) = partition.applied();
+    match tables.change_checksum(tenant, sequence) {
+        Ok(Some(stored)) if stored == checksum => Ok(partition),
+        Ok(_) if sequence == 0 && partition.len() == 0 => Ok(partition),
+        Ok(_) => Err("it does not belong to this state of the store".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Applies the changes that a partition does not hold yet.
+fn replay<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId, track: Track, partition: &mut Partition) -> Result<()> {
+    let (after, _) = partition.applied();
+    for change in tables.changes(tenant, after)? {
+        let (sequence, change) = change?;
+        if change.track != track {
+            continue;
+        }
+        let card = tables.version(tenant, change.card, change.version)?.ok_or_else(|| {
+            Error::corrupt("table changes", format!("version {} of card {} is missing", change.version, change.card))
+        })?;
+        let vector = tables.vector(tenant, &card)?.map(Arc::from);
+        let checksum = tables.change_checksum(tenant, sequence)?.unwrap_or(0);
+        partition.apply(&Update { sequence, checksum, kind: change.kind, card: Arc::new(card), vector })?;
+    }
+    let (last, checksum) = tables.last_change(tenant)?;
+    partition.catch_up(last, checksum);
+    Ok(())
+}
+
+/// Writes a partition's snapshot file when that is worth it.
+fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Result<bool> {
+    let bytes = {
+        let content = slot.content.read();
+        let Content::Ready(partition) = &*content else { return Ok(false) };
+        let (rows, saved) = (partition.len(), slot.saved.load(Ordering::Relaxed));
+        // Replaying an eighth more rows costs less than writing all of them each time.
+        let worth = if all { rows > saved } else { rows >= saved + saved / 8 + SNAPSHOT_MIN_ROWS };
+        if rows < SNAPSHOT_MIN_ROWS || !worth {
+            return Ok(false);
+        }
+        slot.saved.store(rows, Ordering::Relaxed);
+        snapshot::encode(partition)?
+    };
+    let path = path(&database.index_directory(), tenant, track);
+    if let Some(directory) = path.parent() {
+        io::at(directory, database.io().create_directory(directory))?;
+    }
+    io::write_file(database.io(), &path, &bytes)?;
+    Ok(true)
+}
+
+/// Where the snapshot file of a partition is.
+pub(crate) fn path(directory: &Path, tenant: TenantId, track: Track) -> PathBuf {
+    directory.join(format!("{:08x}", tenant.0)).join(format!("{}.idx", track.name()))
+}
+
+/// Reads every snapshot file and tells what is wrong; for verification.
+pub(crate) fn check_files(database: &Database, mut found: impl FnMut(PathBuf, Option<String>)) -> Result<()> {
+    let root = database.index_directory();
+    let io = database.io();
+    if !io.exists(&root) {
+        return Ok(());
+    }
+    for directory in io::at(&root, io.list(&root))? {
+        for path in io::at(&directory, io.list(&directory))? {
+            let detail = match io::read_file(io, &path)? {
+                Some(bytes) => snapshot::decode(&bytes).err(),
+                None => None,
+            };
+            found(path, detail);
+        }
+    }
+    Ok(())
+}
+

@@ -1,0 +1,320 @@
+//! One track of one tenant, in memory.
+//!
+//! Each version of a card is a row; a row is open while its version is the current one.
+//! Closed rows serve reads of the past through the same code as reads of the present.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::card::{Card, CardId, Reason, State};
+use crate::index::conversation::Conversations;
+use crate::index::rows::RowSet;
+use crate::index::text::{TextIndex, Windows, analyze_document};
+use crate::index::vectors::Vectors;
+use crate::judge;
+use crate::store::ChangeKind;
+use crate::time::Timestamp;
+use crate::Result;
+
+/// One version of a card in a partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// The card without content and summary, which stay in the store.
+    pub(crate) card: Card,
+    /// When a newer version replaced this one; [`Timestamp::MAX`] for the current one.
+    pub(crate) until: Timestamp,
+    /// Hashes of topic and subject, by which statements that may contradict are found.
+    pub(crate) topic: Option<u64>,
+    pub(crate) subject: Option<u64>,
+    /// Length of the content in characters.
+    pub(crate) length: u32,
+    /// True when the content asks something.
+    pub(crate) question: bool,
+}
+
+/// The facts of a row that every search looks at, kept together for speed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hot {
+    pub(crate) from: i64,
+    pub(crate) until: i64,
+    pub(crate) expires: i64,
+    pub(crate) state: State,
+}
+
+/// What a committed change brings to a partition.
+#[derive(Debug)]
+pub(crate) struct Update {
+    pub(crate) sequence: u64,
+    pub(crate) checksum: u64,
+    pub(crate) kind: ChangeKind,
+    pub(crate) card: Arc<Card>,
+    pub(crate) vector: Option<Arc<[f32]>>,
+}
+
+/// Attributes, vectors, postings and conversations of one track of one tenant.
+#[derive(Debug, Default)]
+pub(crate) struct Partition {
+    rows: Vec<Row>,
+    hot: Vec<Hot>,
+    open: HashMap<CardId, u32>,
+    live: RowSet,
+    text: TextIndex,
+    vectors: Vectors,
+    conversations: Conversations,
+    speakers: BTreeMap<String, u32>,
+    hashes: HashMap<u64, Vec<CardId>>,
+    applied: u64,
+    checksum: u64,
+    row_bytes: usize,
+}
+
+impl Partition {
+    /// Applies a change. A change that was applied before changes nothing.
+    pub(crate) fn apply(&mut self, update: &Update) -> Result<()> {
+        if update.sequence <= self.applied {
+            return Ok(());
+        }
+        let card = &update.card;
+        match self.open.get(&card.id) {
+            Some(&row) if self.rows[row as usize].card.version >= card.version => {
+                if update.kind == ChangeKind::Touch {
+                    self.refresh(row, card);
+                }
+            }
+            _ => self.add(card, update.vector.as_deref())?,
+        }
+        self.applied = update.sequence;
+        self.checksum = update.checksum;
+        Ok(())
+    }
+
+    /// Notes that all changes up to a sequence are in, those of other tracks included.
+    pub(crate) fn catch_up(&mut self, sequence: u64, checksum: u64) {
+        if sequence > self.applied {
+            self.applied = sequence;
+            self.checksum = checksum;
+        }
+    }
+
+    /// Sequence and checksum of the last change that is in.
+    pub(crate) fn applied(&self) -> (u64, u64) {
+        (self.applied, self.checksum)
+    }
+
+    fn add(&mut self, card: &Card, vector: Option<&[f32]>) -> Result<()> {
+        let analysis = judge::analyze(&card.content);
+        let row = Row {
+            topic: analysis.topic_hash(),
+            subject: analysis.subject_hash(),
+            length: card.content.chars().count() as u32,
+            question: is_question(&card.content),
+            card: stripped(card),
+            until: Timestamp::MAX,
+        };
+        let number = self.rows.len() as u32;
+        self.text.insert(number, &analyze_document(&searched_text(card)))?;
+        self.vectors.push(number, vector);
+        self.attach(row);
+        Ok(())
+    }
+
+    /// Adds a row whose text and vector are in already.
+    fn attach(&mut self, row: Row) {
+        let number = self.rows.len() as u32;
+        if row.until == Timestamp::MAX {
+            if let Some(old) = self.open.insert(row.card.id, number) {
+                self.close(old, row.card.updated_at);
+            }
+            let source = row.card.source();
+            self.conversations.insert(
+                number,
+                source.and_then(|s| s.session.as_deref()),
+                source.and_then(|s| s.turn),
+                row.card.occurred_at.as_micros(),
+            );
+            if is_live(row.card.state) {
+                self.live.insert(number);
+            }
+            if let Some(speaker) = source.and_then(|s| s.speaker.as_deref()) {
+                *self.speakers.entry(speaker.to_owned()).or_insert(0) += 1;
+            }
+            for hash in [row.topic, row.subject].into_iter().flatten() {
+                let cards = self.hashes.entry(hash).or_default();
+                if !cards.contains(&row.card.id) {
+                    cards.push(row.card.id);
+                }
+            }
+        } else {
+            self.conversations.insert(number, None, None, 0);
+        }
+        self.row_bytes += row_bytes(&row);
+        self.hot.push(hot(&row));
+        self.rows.push(row);
+    }
+
+    fn close(&mut self, number: u32, at: Timestamp) {
+        let row = &mut self.rows[number as usize];
+        row.until = at;
+        self.hot[number as usize].until = at.as_micros();
+        self.live.remove(number);
+        self.conversations.remove(number);
+        if let Some(speaker) = row.card.source().and_then(|source| source.speaker.clone())
+            && let Some(count) = self.speakers.get_mut(&speaker)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.speakers.remove(&speaker);
+            }
+        }
+    }
+
+    /// Takes over counters and times of a version that stays current.
+    fn refresh(&mut self, number: u32, card: &Card) {
+        let row = &mut self.rows[number as usize];
+        row.card = stripped(card);
+        self.hot[number as usize] = hot(row);
+    }
+
+    /// How many rows there are; row numbers are below it.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// A row.
+    pub(crate) fn row(&self, number: u32) -> &Row {
+        &self.rows[number as usize]
+    }
+
+    /// Every row, in order.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The hot facts of every row, in order.
+    pub(crate) fn hot(&self) -> &[Hot] {
+        &self.hot
+    }
+
+    /// Rows of current versions of active and candidate cards: the documents that
+    /// statistics count.
+    pub(crate) fn live(&self) -> &RowSet {
+        &self.live
+    }
+
+    /// The postings.
+    pub(crate) fn text(&self) -> &TextIndex {
+        &self.text
+    }
+
+    /// The vectors.
+    pub(crate) fn vectors(&self) -> &Vectors {
+        &self.vectors
+    }
+
+    /// The order of conversations.
+    pub(crate) fn conversations(&self) -> &Conversations {
+        &self.conversations
+    }
+
+    /// The neighbours of live rows.
+    pub(crate) fn windows(&self) -> Windows<'_> {
+        Windows { previous: self.conversations.previous(), next: self.conversations.next(), live: &self.live }
+    }
+
+    /// Names of those who speak in current rows.
+    pub(crate) fn speakers(&self) -> impl Iterator<Item = &str> {
+        self.speakers.keys().map(String::as_str)
+    }
+
+    /// Cards whose present or earlier statement has that topic or subject.
+    pub(crate) fn by_hash(&self, hash: u64) -> &[CardId] {
+        self.hashes.get(&hash).map_or(&[], Vec::as_slice)
+    }
+
+    /// Memory used, roughly, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.row_bytes + self.text.bytes() + self.vectors.bytes() + self.conversations.bytes()
+    }
+
+    /// Text, vectors and rows from a snapshot; `None` when they do not fit together.
+    pub(crate) fn from_parts(
+        rows: Vec<Row>,
+        text: TextIndex,
+        vectors: Vectors,
+        applied: u64,
+        checksum: u64,
+    ) -> Option<Self> {
+        if text.rows() != rows.len() {
+            return None;
+        }
+        let mut partition = Self { text, vectors, applied, checksum, ..Self::default() };
+        for row in rows {
+            // Two open versions of one card cannot come from a sound snapshot.
+            if row.until == Timestamp::MAX && partition.open.contains_key(&row.card.id) {
+                return None;
+            }
+            partition.attach(row);
+        }
+        Some(partition)
+    }
+}
+
+/// Cards that statistics count and windows read.
+fn is_live(state: State) -> bool {
+    matches!(state, State::Active | State::Candidate)
+}
+
+fn hot(row: &Row) -> Hot {
+    Hot {
+        from: row.card.updated_at.as_micros(),
+        until: row.until.as_micros(),
+        expires: row.card.expires_at.map_or(i64::MAX, Timestamp::as_micros),
+        state: row.card.state,
+    }
+}
+
+fn stripped(card: &Card) -> Card {
+    Card {
+        content: String::new(),
+        summary: None,
+        reason: Reason::default(),
+        ..card.clone()
+    }
+}
+
+fn row_bytes(row: &Row) -> usize {
+    let card = &row.card;
+    let lists = card.entities.iter().chain(&card.tags).map(|text| text.len() + 24).sum::<usize>();
+    let attributes = card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
+    size_of::<Row>() + size_of::<Hot>() + 160 + lists + attributes
+}
+
+/// The text by which a card is found: content, summary, fact, entities and tags. The
+/// speaker is a field and not part of it.
+fn searched_text(card: &Card) -> std::borrow::Cow<'_, str> {
+    let parts: Vec<&str> = card
+        .summary
+        .iter()
+        .chain(card.fact.iter().flat_map(|fact| [&fact.entity, &fact.attribute, &fact.value]))
+        .chain(&card.entities)
+        .chain(&card.tags)
+        .map(String::as_str)
+        .filter(|part| !card.content.contains(part))
+        .collect();
+    if parts.is_empty() {
+        return (&card.content).into();
+    }
+    let mut text = card.content.clone();
+    for part in parts {
+        text.push('\n');
+        text.push_str(part);
+    }
+    text.into()
+}
+
+/// True when the text ends in a question mark of any script, or in a Chinese question
+/// particle.
+fn is_question(text: &str) -> bool {
+    let end = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '”' | '’' | '」' | ')' | '）'));
+    end.ends_with(['?', '？', '؟', '吗', '呢'])
+}

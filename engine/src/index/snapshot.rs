@@ -1,0 +1,142 @@
+//! Snapshot files of partitions.
+//!
+//! `magic · layout · analyzer · counts · sections · xxh3`, little-endian; the checksum is
+//! over all that precedes it. A snapshot says which change it holds last, and that
+//! change's checksum: a file that belongs to another store, or to another past of this
+//! one, does not fit and is rebuilt.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::index::partition::{Partition, Row};
+use crate::index::rows::RowSet;
+use crate::index::text::{ANALYZER_VERSION, TextIndex};
+use crate::index::vectors::Vectors;
+use crate::store::record;
+use crate::time::Timestamp;
+use crate::Result;
+
+const MAGIC: &[u8; 8] = b"MCINDEX\0";
+/// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
+const LAYOUT: u32 = 1;
+
+/// Writes a partition as bytes of a snapshot file.
+pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
+    let (applied, checksum) = partition.applied();
+    let (dimension, data, present) = partition.vectors().parts();
+    let mut out = Vec::with_capacity(data.len() * 4 + partition.len() * 512);
+    out.extend_from_slice(MAGIC);
+    for number in [LAYOUT, ANALYZER_VERSION] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    for number in [applied, checksum, partition.len() as u64, dimension as u64] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    let mut rows = Vec::new();
+    for row in partition.rows() {
+        encode_row(row, &mut rows)?;
+    }
+    section(&mut out, &rows);
+    section(&mut out, &partition.text().to_bytes());
+    section(&mut out, bytemuck::cast_slice(data));
+    let present: Vec<u8> = (0..partition.len() as u32).map(|row| u8::from(present.contains(row))).collect();
+    section(&mut out, &present);
+    let checksum = xxh3_64(&out);
+    out.extend_from_slice(&checksum.to_le_bytes());
+    Ok(out)
+}
+
+/// Reads a snapshot file. The error says what does not fit; the caller rebuilds.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Partition, String> {
+    let (body, stored) = bytes.split_last_chunk::<8>().ok_or("shorter than a checksum")?;
+    if xxh3_64(body) != u64::from_le_bytes(*stored) {
+        return Err("checksum mismatch".into());
+    }
+    let mut reader = Reader(body);
+    if reader.take(8)? != MAGIC {
+        return Err("no snapshot magic".into());
+    }
+    let (layout, analyzer) = (reader.u32()?, reader.u32()?);
+    if (layout, analyzer) != (LAYOUT, ANALYZER_VERSION) {
+        return Err(format!("layout {layout} with analyzer {analyzer} is of another build"));
+    }
+    let (applied, checksum) = (reader.u64()?, reader.u64()?);
+    let (count, dimension) = (reader.size()?, reader.size()?);
+    let mut rows_section = Reader(reader.section()?);
+    if count > rows_section.0.len() {
+        return Err("more rows than bytes".into());
+    }
+    let rows = (0..count).map(|_| decode_row(&mut rows_section)).collect::<Result<Vec<_>, String>>()?;
+    let text = TextIndex::from_bytes(reader.section()?).map_err(|e| e.to_string())?;
+    let data = reader.section()?;
+    let data: Vec<f32> = data.as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect();
+    let present = reader.section()?;
+    if present.len() != count || !reader.0.is_empty() || !rows_section.0.is_empty() {
+        return Err("sections of the wrong length".into());
+    }
+    let present: RowSet = present.iter().enumerate().filter(|(_, set)| **set == 1).map(|(row, _)| row as u32).collect();
+    let vectors = Vectors::from_parts(dimension, data, present, count).ok_or("vectors do not fit")?;
+    Partition::from_parts(rows, text, vectors, applied, checksum).ok_or_else(|| "rows do not fit".into())
+}
+
+fn encode_row(row: &Row, out: &mut Vec<u8>) -> Result<()> {
+    let card = record::encode_card(&row.card)?;
+    out.extend_from_slice(&row.until.as_micros().to_le_bytes());
+    for hash in [row.topic, row.subject] {
+        out.push(u8::from(hash.is_some()));
+        out.extend_from_slice(&hash.unwrap_or(0).to_le_bytes());
+    }
+    out.extend_from_slice(&row.length.to_le_bytes());
+    out.push(u8::from(row.question));
+    section(out, &card);
+    Ok(())
+}
+
+fn decode_row(reader: &mut Reader<'_>) -> Result<Row, String> {
+    let until = Timestamp::from_micros(i64::from_le_bytes(reader.array()?));
+    let mut hash = || -> Result<Option<u64>, String> {
+        let there = reader.array::<1>()? == [1];
+        let hash = reader.u64()?;
+        Ok(there.then_some(hash))
+    };
+    let (topic, subject) = (hash()?, hash()?);
+    let length = reader.u32()?;
+    let question = reader.array::<1>()? == [1];
+    let card = record::decode_card(reader.section()?)?;
+    Ok(Row { card, until, topic, subject, length, question })
+}
+
+fn section(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+    out.extend_from_slice(bytes);
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], String> {
+        let (head, rest) = self.0.split_at_checked(length).ok_or("cut short")?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], String> {
+        self.take(N)?.try_into().map_err(|_| "cut short".into())
+    }
+
+    fn u32(&mut self) -> Result<u32, String> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64, String> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn size(&mut self) -> Result<usize, String> {
+        usize::try_from(self.u64()?).map_err(|_| "a length beyond memory".into())
+    }
+
+    fn section(&mut self) -> Result<&'a [u8], String> {
+        let length = self.size()?;
+        self.take(length)
+    }
+}
