@@ -47,8 +47,7 @@ impl TextIndex {
         put_u32(&mut bytes, &base.rows);
         put_u16(&mut bytes, &base.frequencies);
         bytes.extend_from_slice(base.terms.as_bytes());
-        let checksum = checksum(&bytes).to_le_bytes();
-        bytes[CHECKSUM_AT..HEADER].copy_from_slice(&checksum);
+        seal(&mut bytes);
         bytes
     }
 
@@ -141,6 +140,12 @@ fn checksum(bytes: &[u8]) -> u64 {
     hash.update(&bytes[..CHECKSUM_AT]);
     hash.update(&bytes[HEADER..]);
     hash.digest()
+}
+
+/// Writes the checksum.
+pub(super) fn seal(bytes: &mut [u8]) {
+    let checksum = checksum(bytes).to_le_bytes();
+    bytes[CHECKSUM_AT..HEADER].copy_from_slice(&checksum);
 }
 
 fn corrupt(detail: &str) -> Error {
