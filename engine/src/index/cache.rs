@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{MappedRwLockReadGuard, Mutex, RwLock, RwLockReadGuard};
 
 use crate::card::Track;
 use crate::index::partition::{Partition, Update};
@@ -21,6 +21,8 @@ use crate::{Error, Result};
 
 /// Smaller partitions are rebuilt faster than a file is worth.
 const SNAPSHOT_MIN_ROWS: usize = 128;
+/// A partition further behind the log than this is worth a file, however small.
+const SNAPSHOT_MAX_CHANGES: u64 = 4096;
 
 type Key = (TenantId, Track);
 
@@ -38,8 +40,9 @@ pub(crate) struct Slot {
     load: Mutex<()>,
     used: AtomicU64,
     bytes: AtomicUsize,
-    /// Rows when the snapshot file was last written or read; 0 when there is none.
+    /// Rows and last change in the snapshot file; 0 when there is none.
     saved: AtomicUsize,
+    saved_change: AtomicU64,
 }
 
 impl Slot {
@@ -50,15 +53,18 @@ impl Slot {
             used: AtomicU64::new(0),
             bytes: AtomicUsize::new(0),
             saved: AtomicUsize::new(0),
+            saved_change: AtomicU64::new(0),
         }
     }
 
-    /// Looks at the partition.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&Partition) -> T) -> Result<T> {
-        match &*self.content.read() {
-            Content::Ready(partition) => Ok(look(partition)),
-            Content::Loading(_) => Err(Error::Internal("a partition was used before it was loaded".into())),
-        }
+    /// The partition, kept from changing while the guard lives. Never take a second guard
+    /// of the same slot in one thread: a writer that waits in between would block both.
+    pub(crate) fn read(&self) -> Result<MappedRwLockReadGuard<'_, Partition>> {
+        RwLockReadGuard::try_map(self.content.read(), |content| match content {
+            Content::Ready(partition) => Some(partition.as_ref()),
+            Content::Loading(_) => None,
+        })
+        .map_err(|_| Error::Internal("a partition was used before it was loaded".into()))
     }
 }
 
@@ -105,13 +111,14 @@ impl IndexCache {
         }
         // The transaction starts after the slot is known to the writer: a change is in the
         // transaction, or it waits in the slot, or both.
-        let loaded = load(database, tenant, track).and_then(|(mut partition, saved)| {
+        let loaded = load(database, tenant, track).and_then(|(mut partition, (saved, saved_change))| {
             let mut content = slot.content.write();
             if let Content::Loading(waiting) = &*content {
                 waiting.iter().try_for_each(|update| partition.apply(update))?;
             }
             slot.bytes.store(partition.bytes(), Ordering::Relaxed);
             slot.saved.store(saved, Ordering::Relaxed);
+            slot.saved_change.store(saved_change, Ordering::Relaxed);
             *content = Content::Ready(Box::new(partition));
             Ok(())
         });
@@ -151,6 +158,20 @@ impl IndexCache {
                 // The store is the truth: the partition is loaded anew on its next use.
                 tracing::error!(%error, "a partition could not take a change and is dropped");
                 self.slots.lock().remove(&key);
+            }
+        }
+        self.catch_up(applied);
+    }
+
+    /// Tells the partitions of other tracks that these changes are none of theirs.
+    fn catch_up(&self, applied: &[Applied]) {
+        let last: HashMap<TenantId, &Applied> = applied.iter().map(|change| (change.tenant, change)).collect();
+        for (tenant, change) in last {
+            for track in Track::ALL {
+                let Some(slot) = self.slots.lock().get(&(tenant, *track)).cloned() else { continue };
+                if let Content::Ready(partition) = &mut *slot.content.write() {
+                    partition.catch_up(change.sequence, change.checksum);
+                }
             }
         }
     }
@@ -212,17 +233,17 @@ impl IndexCache {
     }
 }
 
-/// Loads a partition, and tells how many of its rows came from a snapshot file.
-fn load(database: &Database, tenant: TenantId, track: Track) -> Result<(Partition, usize)> {
+/// Loads a partition, and tells how many rows and which last change came from a snapshot.
+fn load(database: &Database, tenant: TenantId, track: Track) -> Result<(Partition, (usize, u64))> {
     let path = path(&database.index_directory(), tenant, track);
     let tables = database.read()?;
     let mut partition = Partition::default();
-    let mut saved = 0;
+    let mut saved = (0, 0);
     match io::read_file(database.io(), &path) {
         Ok(None) => {}
         Ok(Some(bytes)) => match snapshot::decode(&bytes).and_then(|found| fits(&tables, tenant, found)) {
             Ok(found) => {
-                saved = found.len();
+                saved = (found.len(), found.applied().0);
                 partition = found;
             }
             Err(detail) => {
@@ -274,12 +295,19 @@ fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Re
         let content = slot.content.read();
         let Content::Ready(partition) = &*content else { return Ok(false) };
         let (rows, saved) = (partition.len(), slot.saved.load(Ordering::Relaxed));
-        // Replaying an eighth more rows costs less than writing all of them each time.
-        let worth = if all { rows > saved } else { rows >= saved + saved / 8 + SNAPSHOT_MIN_ROWS };
-        if rows < SNAPSHOT_MIN_ROWS || !worth {
+        let (change, _) = partition.applied();
+        let behind = change.saturating_sub(slot.saved_change.load(Ordering::Relaxed));
+        // Replaying an eighth more rows costs less than writing all of them each time; but a
+        // partition that stays small in a busy tenant must not read a long log either.
+        let worth = match all {
+            true => rows > saved && rows >= SNAPSHOT_MIN_ROWS,
+            false => rows >= saved + saved / 8 + SNAPSHOT_MIN_ROWS,
+        };
+        if !worth && behind < SNAPSHOT_MAX_CHANGES {
             return Ok(false);
         }
         slot.saved.store(rows, Ordering::Relaxed);
+        slot.saved_change.store(change, Ordering::Relaxed);
         snapshot::encode(partition)?
     };
     let path = path(&database.index_directory(), tenant, track);

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::card::{Card, CardId, Reason, State};
+use crate::card::{Card, CardId, Reason, Role, State};
 use crate::index::conversation::Conversations;
 use crate::index::rows::RowSet;
-use crate::index::text::{TextIndex, Windows, analyze_document};
+use crate::index::text::{NO_ROW, TextIndex, Windows, analyze_document};
 use crate::index::vectors::Vectors;
 use crate::judge;
 use crate::store::ChangeKind;
@@ -35,10 +35,40 @@ pub(crate) struct Row {
 /// The facts of a row that every search looks at, kept together for speed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hot {
+    /// Microseconds: the version's own time of writing, and when it was replaced.
     pub(crate) from: i64,
     pub(crate) until: i64,
     pub(crate) expires: i64,
+    pub(crate) occurred: i64,
+    /// The latest of event and last use.
+    pub(crate) referenced: i64,
+    pub(crate) importance: f32,
+    pub(crate) confidence: f32,
+    /// Number in [`Partition::names`], or [`NO_ROW`].
+    pub(crate) speaker: u32,
+    pub(crate) category: u32,
     pub(crate) state: State,
+    pub(crate) assistant: bool,
+    pub(crate) question: bool,
+}
+
+/// Strings by number, each once.
+#[derive(Debug, Default)]
+struct Names {
+    numbers: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        self.names.push(name.to_owned());
+        number
+    }
 }
 
 /// What a committed change brings to a partition.
@@ -61,7 +91,8 @@ pub(crate) struct Partition {
     text: TextIndex,
     vectors: Vectors,
     conversations: Conversations,
-    speakers: BTreeMap<String, u32>,
+    names: Names,
+    speakers: BTreeMap<u32, u32>,
     hashes: HashMap<u64, Vec<CardId>>,
     applied: u64,
     checksum: u64,
@@ -135,9 +166,6 @@ impl Partition {
             if is_live(row.card.state) {
                 self.live.insert(number);
             }
-            if let Some(speaker) = source.and_then(|s| s.speaker.as_deref()) {
-                *self.speakers.entry(speaker.to_owned()).or_insert(0) += 1;
-            }
             for hash in [row.topic, row.subject].into_iter().flatten() {
                 let cards = self.hashes.entry(hash).or_default();
                 if !cards.contains(&row.card.id) {
@@ -148,8 +176,33 @@ impl Partition {
             self.conversations.insert(number, None, None, 0);
         }
         self.row_bytes += row_bytes(&row);
-        self.hot.push(hot(&row));
+        let hot = self.hot_of(&row);
+        if row.until == Timestamp::MAX && hot.speaker != NO_ROW {
+            *self.speakers.entry(hot.speaker).or_insert(0) += 1;
+        }
+        self.hot.push(hot);
         self.rows.push(row);
+    }
+
+    fn hot_of(&mut self, row: &Row) -> Hot {
+        let card = &row.card;
+        let source = card.source();
+        let speaker = source.and_then(|source| source.speaker.as_deref());
+        let occurred = card.occurred_at.as_micros();
+        Hot {
+            from: card.updated_at.as_micros(),
+            until: row.until.as_micros(),
+            expires: card.expires_at.map_or(i64::MAX, Timestamp::as_micros),
+            occurred,
+            referenced: card.last_accessed_at.map_or(occurred, |at| at.as_micros().max(occurred)),
+            importance: card.importance,
+            confidence: card.confidence,
+            speaker: speaker.map_or(NO_ROW, |name| self.names.number(name)),
+            category: self.names.number(&card.category),
+            state: card.state,
+            assistant: source.and_then(|source| source.role) == Some(Role::Assistant),
+            question: row.question,
+        }
     }
 
     fn close(&mut self, number: u32, at: Timestamp) {
@@ -158,9 +211,8 @@ impl Partition {
         self.hot[number as usize].until = at.as_micros();
         self.live.remove(number);
         self.conversations.remove(number);
-        if let Some(speaker) = row.card.source().and_then(|source| source.speaker.clone())
-            && let Some(count) = self.speakers.get_mut(&speaker)
-        {
+        let speaker = self.hot[number as usize].speaker;
+        if let Some(count) = self.speakers.get_mut(&speaker) {
             *count -= 1;
             if *count == 0 {
                 self.speakers.remove(&speaker);
@@ -170,9 +222,10 @@ impl Partition {
 
     /// Takes over counters and times of a version that stays current.
     fn refresh(&mut self, number: u32, card: &Card) {
-        let row = &mut self.rows[number as usize];
-        row.card = stripped(card);
-        self.hot[number as usize] = hot(row);
+        let row = Row { card: stripped(card), ..self.rows[number as usize].clone() };
+        // The speaker is counted by number: a card's first source never changes in place.
+        self.hot[number as usize] = self.hot_of(&row);
+        self.rows[number as usize] = row;
     }
 
     /// How many rows there are; row numbers are below it.
@@ -221,9 +274,14 @@ impl Partition {
         Windows { previous: self.conversations.previous(), next: self.conversations.next(), live: &self.live }
     }
 
-    /// Names of those who speak in current rows.
-    pub(crate) fn speakers(&self) -> impl Iterator<Item = &str> {
-        self.speakers.keys().map(String::as_str)
+    /// Those who speak in current rows: number and name.
+    pub(crate) fn speakers(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.speakers.keys().map(|number| (*number, self.names.names[*number as usize].as_str()))
+    }
+
+    /// Names of speakers and categories by their number.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names.names
     }
 
     /// Cards whose present or earlier statement has that topic or subject.
@@ -262,15 +320,6 @@ impl Partition {
 /// Cards that statistics count and windows read.
 fn is_live(state: State) -> bool {
     matches!(state, State::Active | State::Candidate)
-}
-
-fn hot(row: &Row) -> Hot {
-    Hot {
-        from: row.card.updated_at.as_micros(),
-        until: row.until.as_micros(),
-        expires: row.card.expires_at.map_or(i64::MAX, Timestamp::as_micros),
-        state: row.card.state,
-    }
 }
 
 fn stripped(card: &Card) -> Card {
@@ -312,9 +361,15 @@ fn searched_text(card: &Card) -> std::borrow::Cow<'_, str> {
     text.into()
 }
 
-/// True when the text ends in a question mark of any script, or in a Chinese question
-/// particle.
+/// True when the text ends in a question mark of any script or in 吗; a note in brackets at
+/// the end (a picture's caption) does not count.
 fn is_question(text: &str) -> bool {
-    let end = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '”' | '’' | '」' | ')' | '）'));
-    end.ends_with(['?', '？', '؟', '吗', '呢'])
+    let mut end = text.trim_end();
+    if end.ends_with(']')
+        && let Some(open) = end.rfind('[')
+    {
+        end = &end[..open];
+    }
+    let closing = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '”' | '’' | '」' | ')' | '）');
+    end.trim_end_matches(closing).ends_with(['?', '？', '؟', '吗'])
 }

@@ -154,7 +154,7 @@ impl Draft {
         let analysis = judge::analyze(&self.card.content);
         let mut ids: Vec<CardId> = Vec::new();
         for hash in [analysis.topic_hash(), analysis.subject_hash()].into_iter().flatten() {
-            ids.extend(partition.read(|partition| partition.by_hash(hash).to_vec())?);
+            ids.extend_from_slice(partition.read()?.by_hash(hash));
             ids.extend_from_slice(batch.noted(tenant, hash));
         }
         ids.sort_unstable();
