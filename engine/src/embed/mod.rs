@@ -4,6 +4,12 @@
 //! module knows nothing of cards, tenants or files of the store; in particular it never
 //! sees who spoke, when or where: those are fields of a card, not text.
 
+#[cfg(feature = "static-model")]
+mod static_model;
+
+#[cfg(feature = "static-model")]
+pub use static_model::StaticModel;
+
 use crate::Result;
 
 /// A deterministic text encoder: the same text always gives the same vector.
