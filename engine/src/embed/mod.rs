@@ -4,7 +4,45 @@
 //! module knows nothing of cards, tenants or files of the store; in particular it never
 //! sees who spoke, when or where: those are fields of a card, not text.
 
+#[cfg(feature = "static-model")]
+mod static_model;
+
+#[cfg(feature = "static-model")]
+pub use static_model::StaticModel;
+
+use std::sync::Arc;
+
 use crate::Result;
+
+/// The built-in model, where it is compiled in.
+pub fn builtin() -> Option<Arc<dyn Embedder>> {
+    #[cfg(feature = "static-model")]
+    {
+        Some(Arc::new(StaticModel::builtin()))
+    }
+    #[cfg(not(feature = "static-model"))]
+    {
+        None
+    }
+}
+
+impl<T: Embedder + ?Sized> Embedder for &T {
+    fn model_id(&self) -> &str {
+        (**self).model_id()
+    }
+
+    fn dimension(&self) -> usize {
+        (**self).dimension()
+    }
+
+    fn embed(&self, text: &str) -> Result<Option<Vec<f32>>> {
+        (**self).embed(text)
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
+        (**self).embed_batch(texts)
+    }
+}
 
 /// A deterministic text encoder: the same text always gives the same vector.
 pub trait Embedder: Send + Sync {
