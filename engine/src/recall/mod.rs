@@ -1,0 +1,332 @@
+//! Finding the few cards that answer a question, and reading cards in general.
+//!
+//! question → partitions → legs → one score with parts → conflicts → threshold → cards.
+//! Every condition of the request is applied before scoring, so that `k` cards that
+//! satisfy it and match give `k` hits. This room reads store and indexes; it never writes.
+
+mod fuse;
+mod question;
+pub(crate) mod read;
+mod settings;
+
+use std::cmp::Ordering;
+
+use crate::card::{Card, CardId, LinkKind, State, Track};
+use crate::engine::Tenant;
+use crate::filter::Filter;
+use crate::index::partition::{Hot, Partition, Row};
+use crate::index::rows::RowSet;
+use crate::store::{ReadBytes, Tables, TenantId};
+use crate::time::Timestamp;
+use crate::verbs::{CardView, Hit, Include, Recall, Recalled, Searched};
+use crate::{Error, Result};
+
+pub use fuse::Parts;
+pub use settings::{Settings, Weights};
+
+use fuse::{Scorer, Search};
+use question::Question;
+
+/// Hits when the request does not say.
+const TOP: usize = 5;
+
+/// Which versions a read may return, apart from filters.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    states: Vec<State>,
+    /// Versions as recorded at this instant; the current ones when absent.
+    known_at: Option<Timestamp>,
+    /// Cards whose content was true at this instant.
+    as_of: Option<Timestamp>,
+    /// The instant at which expiry is judged.
+    pub(crate) instant: Timestamp,
+}
+
+impl View {
+    pub(crate) fn new(
+        include: &[Include],
+        as_of: Option<Timestamp>,
+        known_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Self {
+        let mut states = vec![State::Active];
+        states.extend(include.iter().map(|include| include.state()));
+        // What is superseded today may have been true then.
+        if as_of.is_some() && !states.contains(&State::Superseded) {
+            states.push(State::Superseded);
+        }
+        Self { states, known_at, as_of, instant: as_of.or(known_at).unwrap_or(now) }
+    }
+
+    /// True when cards of this state are wanted.
+    pub(crate) fn wants(&self, state: State) -> bool {
+        self.states.contains(&state)
+    }
+
+    /// The versions as of which the read is made.
+    pub(crate) fn known_at(&self) -> Option<Timestamp> {
+        self.known_at
+    }
+
+    /// True when the card, in the version at hand, may be returned.
+    pub(crate) fn shows(&self, card: &Card) -> bool {
+        self.wants(card.state) && !card.is_expired(self.instant) && self.holds(card)
+    }
+
+    /// True when the content was true at the instant asked for.
+    fn holds(&self, card: &Card) -> bool {
+        self.as_of.is_none_or(|at| {
+            card.valid_from.unwrap_or(card.occurred_at) <= at && card.valid_to.is_none_or(|end| at < end)
+        })
+    }
+
+    /// The same decision from what a partition keeps at hand.
+    fn shows_row(&self, hot: &Hot, row: &Row) -> bool {
+        let present = match self.known_at {
+            None => hot.until == i64::MAX || hot.until == Timestamp::MAX.as_micros(),
+            Some(at) => hot.from <= at.as_micros() && at.as_micros() < hot.until,
+        };
+        present
+            && hot.expires > self.instant.as_micros()
+            && self.wants(hot.state)
+            && (self.as_of.is_none() || self.holds(&row.card))
+    }
+}
+
+/// Conditions beside the view that every hit satisfies.
+struct Conditions<'a> {
+    request: &'a Recall,
+    /// The filter, when attributes alone decide it.
+    filter: Option<&'a Filter>,
+}
+
+impl Conditions<'_> {
+    fn any(&self) -> bool {
+        let request = self.request;
+        self.filter.is_some()
+            || !request.categories.is_empty()
+            || !request.entities.is_empty()
+            || request.since.is_some()
+            || request.until.is_some()
+    }
+
+    fn admit(&self, card: &Card) -> bool {
+        let request = self.request;
+        (request.categories.is_empty() || request.categories.contains(&card.category))
+            && (request.entities.is_empty() || request.entities.iter().any(|entity| card.entities.contains(entity)))
+            && request.since.is_none_or(|since| card.occurred_at >= since)
+            && request.until.is_none_or(|until| card.occurred_at < until)
+            && self.filter.is_none_or(|filter| filter.matches(card))
+    }
+}
+
+/// A scored row on its way to become a hit.
+#[derive(Clone, Copy)]
+struct Candidate {
+    score: f32,
+    recorded: Timestamp,
+    id: CardId,
+    version: u32,
+    partition: usize,
+    row: u32,
+}
+
+/// Best first: score, then newer, then identifier.
+fn best_first(a: &Candidate, b: &Candidate) -> Ordering {
+    b.score.total_cmp(&a.score).then(b.recorded.cmp(&a.recorded)).then(b.id.cmp(&a.id))
+}
+
+/// Answers a question; see [`Tenant::recall`].
+pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Recalled> {
+    let top = check(tenant, &request)?;
+    let weights = tenant.recall_settings().weights(request.preset.as_deref(), request.weights.as_ref())?;
+    let view = View::new(&request.include, request.as_of, request.known_at, now);
+    let mut answer = Recalled { hits: vec![], searched: Searched::default(), degraded: vec![] };
+    let Some(id) = tenant.tenant_id()? else { return Ok(answer) };
+    let tracks = if request.tracks.is_empty() { Track::ALL } else { request.tracks.as_slice() };
+    let slots = tracks
+        .iter()
+        .map(|track| tenant.store().cache().partition(tenant.store().database(), id, *track))
+        .collect::<Result<Vec<_>>>()?;
+    answer.searched.tracks = tracks.to_vec();
+
+    let (candidates, parts, limit) = {
+        let guards = slots.iter().map(|slot| slot.read()).collect::<Result<Vec<_>>>()?;
+        let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
+        let question = Question::read(request.query.as_deref().unwrap_or(""), &partitions);
+        let (vector, degraded) =
+            tenant.embed_query(question.has_terms().then_some(question.words()), request.vector.as_deref())?;
+        answer.degraded = degraded;
+        answer.searched.terms = question.terms();
+        answer.searched.speakers = question.speakers();
+        if question.has_keywords() {
+            answer.searched.legs.push("text");
+        }
+        if vector.is_some() {
+            answer.searched.legs.push("vector");
+        }
+        if answer.searched.legs.is_empty() {
+            return Ok(answer);
+        }
+        let attributes_decide = request.filter.as_ref().filter(|filter| !filter.needs_text());
+        let conditions = Conditions { request: &request, filter: attributes_decide };
+        // A threshold keeps noise out of an open question. Conditions and a vector say
+        // which cards are wanted: then nothing that satisfies them is left out.
+        let least = match request.min_score {
+            Some(least) => least,
+            None if conditions.any() || request.filter.is_some() || request.vector.is_some() => 0.0,
+            None => tenant.recall_settings().min_score,
+        };
+        let shown: Vec<RowSet> = partitions.iter().map(|partition| shown(partition, &view)).collect();
+        let search = Search {
+            partitions: &partitions,
+            shown: &shown,
+            question: &question,
+            vector: vector.as_deref(),
+            weights: &weights,
+            half_lives: tenant.recall_settings(),
+            instant: view.instant,
+        };
+        let scorer = Scorer::new(&search);
+        let mut candidates = Vec::new();
+        for (number, partition) in partitions.iter().enumerate() {
+            for row in shown[number].iter() {
+                let card = &partition.row(row).card;
+                if conditions.any() && !conditions.admit(card) {
+                    continue;
+                }
+                answer.searched.candidates += 1;
+                let (relevance, score) = scorer.score(number, row);
+                if relevance >= least {
+                    let recorded = card.recorded_at;
+                    candidates.push(Candidate {
+                        score,
+                        recorded,
+                        id: card.id,
+                        version: card.version,
+                        partition: number,
+                        row,
+                    });
+                }
+            }
+        }
+        // A filter on the text needs the cards themselves: then any candidate may be asked.
+        let spare = if request.filter.is_some() && attributes_decide.is_none() { usize::MAX } else { 16 };
+        let limit = top.saturating_add(spare).min(candidates.len());
+        if limit < candidates.len() {
+            candidates.select_nth_unstable_by(limit, best_first);
+        }
+        candidates[..limit].sort_by(best_first);
+        let parts: Vec<Option<Parts>> = match request.explain {
+            true => candidates[..limit].iter().map(|c| Some(scorer.parts(c.partition, c.row))).collect(),
+            false => vec![None; limit],
+        };
+        (candidates, parts, limit)
+    };
+
+    // The indexes are released: what changes from here on is seen in the store.
+    let tables = tenant.store().database().read()?;
+    let reader = Reader { tables: &tables, tenant: id, view: &view, filter: request.filter.as_ref() };
+    let mut hits = reader.collect(&candidates[..limit], &parts, top)?;
+    if hits.len() < top && limit < candidates.len() {
+        // Only when cards vanished between index and store: go through all of the rest.
+        let mut rest = candidates[limit..].to_vec();
+        rest.sort_by(best_first);
+        let no_parts = vec![None; rest.len()];
+        hits.extend(reader.collect(&rest, &no_parts, top - hits.len())?);
+    }
+    settle(&mut hits);
+    answer.hits = hits;
+    Ok(answer)
+}
+
+/// Checks a request; gives how many hits are wanted.
+fn check(tenant: &Tenant, request: &Recall) -> Result<usize> {
+    let limits = tenant.store().limits();
+    match (&request.query, &request.vector) {
+        (None, None) => return Err(Error::invalid("query", "give a query, a vector, or both")),
+        (Some(query), _) => crate::card::Limits::bytes("query", query, limits.query_bytes)?,
+        (None, Some(_)) => {}
+    }
+    for (field, names) in [("categories", &request.categories), ("entities", &request.entities)] {
+        for name in names {
+            limits.name(field, name)?;
+        }
+    }
+    if let (Some(since), Some(until)) = (request.since, request.until)
+        && since >= until
+    {
+        return Err(Error::invalid("until", "must lie after since"));
+    }
+    if request.min_score.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
+        return Err(Error::invalid("min_score", "must be a number from 0 to 1"));
+    }
+    let top = request.top.unwrap_or(TOP);
+    if top == 0 || top > limits.top {
+        return Err(Error::invalid("top", format!("must be 1 to {}", limits.top)));
+    }
+    Ok(top)
+}
+
+/// The rows that a view shows, before any filter.
+fn shown(partition: &Partition, view: &View) -> RowSet {
+    let rows = partition.hot().iter().zip(partition.rows()).enumerate();
+    rows.filter(|(_, (hot, row))| view.shows_row(hot, row)).map(|(number, _)| number as u32).collect()
+}
+
+/// Turns candidates into hits.
+struct Reader<'a, T> {
+    tables: &'a Tables<T>,
+    tenant: TenantId,
+    view: &'a View,
+    filter: Option<&'a Filter>,
+}
+
+impl<T: ReadBytes> Reader<'_, T> {
+    fn collect(&self, candidates: &[Candidate], parts: &[Option<Parts>], wanted: usize) -> Result<Vec<Hit>> {
+        let mut hits = Vec::with_capacity(wanted.min(candidates.len()));
+        for (candidate, parts) in candidates.iter().zip(parts) {
+            if hits.len() == wanted {
+                break;
+            }
+            let card = match self.view.known_at {
+                None => self.tables.card(self.tenant, candidate.id)?,
+                Some(_) => self.tables.version(self.tenant, candidate.id, candidate.version)?,
+            };
+            // The card may have been forgotten since it was scored.
+            let Some(card) = card.filter(|card| self.view.shows(card)) else { continue };
+            if self.filter.is_some_and(|filter| filter.needs_text() && !filter.matches(&card)) {
+                continue;
+            }
+            hits.push(Hit { score: candidate.score, parts: parts.clone(), card: CardView::from(card) });
+        }
+        Ok(hits)
+    }
+}
+
+/// Of two hits that contradict each other the later comes first.
+fn settle(hits: &mut Vec<Hit>) {
+    let mut at = 0;
+    while at < hits.len() {
+        let hit = &hits[at];
+        let rival = hits[at + 1..].iter().position(|other| {
+            let conflict = |a: &Hit, b: &Hit| {
+                a.card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith && link.to == b.card.id)
+            };
+            (conflict(hit, other) || conflict(other, hit)) && other.card.recorded_at > hit.card.recorded_at
+        });
+        match rival {
+            Some(offset) => {
+                let newer = hits.remove(at + 1 + offset);
+                hits.insert(at, newer);
+            }
+            None => at += 1,
+        }
+    }
+    // The order of the list is the order of the scores, also after a settlement.
+    for i in (1..hits.len()).rev() {
+        if hits[i - 1].score < hits[i].score {
+            hits[i - 1].score = hits[i].score;
+        }
+    }
+}
