@@ -3,6 +3,7 @@
 pub mod card;
 pub mod embed;
 pub mod error;
+pub mod filter;
 pub mod index;
 pub mod judge;
 pub mod store;
