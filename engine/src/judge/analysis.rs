@@ -88,7 +88,7 @@ impl Analysis {
         self.subject.as_ref().filter(|subject| !subject.pointing).map(|subject| subject.hash)
     }
 
-    /// The value given to the subject, as written apart from case and articles.
+    /// The value given to the subject, as written apart from articles.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.subject.as_ref().map(|subject| &*subject.value_text)
@@ -213,6 +213,7 @@ pub fn analyze(text: &str) -> Analysis {
     if analysis.sentences == 1 && !analysis.question && !conditional {
         analysis.subject = subject::find(&items);
     }
+    analysis.changed |= analysis.subject.as_ref().is_some_and(|subject| subject.turns);
     analysis.refers_back = analysis.subject.as_ref().is_some_and(|subject| subject.pointing);
     collect(&mut analysis, &items);
     analysis
@@ -399,15 +400,15 @@ fn collect(analysis: &mut Analysis, items: &[Item]) {
     let mut name = String::new();
     let mut title: Option<String> = None;
     for item in items {
-        if item.literal == "《" {
+        if item.source == "《" {
             title = Some(String::new());
-        } else if item.literal == "》" {
+        } else if item.source == "》" {
             analysis.names.extend(title.take().filter(|title| !title.is_empty()).map(String::into_boxed_str));
         } else if let Some(title) = &mut title {
             if title.ends_with(|c: char| c.is_ascii_alphanumeric()) && item.kind != Kind::Han {
                 title.push(' ');
             }
-            title.push_str(&item.literal);
+            title.push_str(&item.source);
         }
         let named = item.capital
             && !item.initial
@@ -419,16 +420,16 @@ fn collect(analysis: &mut Analysis, items: &[Item]) {
             if !name.is_empty() {
                 name.push(' ');
             }
-            name.push_str(&item.literal);
+            name.push_str(&item.source);
         } else if !name.is_empty() {
             analysis.names.push(std::mem::take(&mut name).into_boxed_str());
         }
         if item.date {
-            analysis.dates.push(item.literal.as_str().into());
+            analysis.dates.push(item.source.as_str().into());
         } else if item.is_number() {
-            analysis.numbers.push(item.literal.as_str().into());
+            analysis.numbers.push(item.source.as_str().into());
         } else if item.kind == Kind::Identifier {
-            analysis.identifiers.push(item.literal.as_str().into());
+            analysis.identifiers.push(item.source.as_str().into());
         }
     }
     if !name.is_empty() {

@@ -23,7 +23,8 @@ pub(super) struct Item {
     pub(super) topic: String,
     /// The words as found, in lower case.
     pub(super) text: String,
-    pub(super) literal: String,
+    /// As written.
+    pub(super) source: String,
     pub(super) kind: Kind,
     pub(super) capital: bool,
     pub(super) initial: bool,
@@ -115,7 +116,7 @@ pub(super) fn read(tokens: &[Token]) -> Vec<Item> {
             role,
             exact,
             topic,
-            literal: if length == 1 { token.literal.clone() } else { text.clone() },
+            source: if length == 1 { token.source.clone() } else { text.clone() },
             text,
             kind: token.kind,
             capital: token.capital,
@@ -128,7 +129,7 @@ pub(super) fn read(tokens: &[Token]) -> Vec<Item> {
                 exact: "'s".to_owned(),
                 topic: "'s".to_owned(),
                 text: "'s".to_owned(),
-                literal: "'s".to_owned(),
+                source: "'s".to_owned(),
                 kind: Kind::Word,
                 capital: false,
                 initial: false,
@@ -181,6 +182,14 @@ fn phrase(tokens: &[Token], at: usize, start: bool, before: &[Item]) -> Option<(
                 Term::Content
             }
             Term::Can if text == "may" && is_date(tokens, at) => Term::Content,
+            // "She speaks kindly" tells how; "kindly wait" asks.
+            Term::Filler if text == "kindly" && !start => Term::Content,
+            // "Too" at the end adds; before an adjective it judges.
+            Term::Filler
+                if text == "too" && next.is_some_and(|token| !matches!(token.kind, Kind::End(_))) =>
+            {
+                Term::Content
+            }
             // "Well, …" pads; a well is a thing, "works well" a judgement.
             Term::Grammar if text == "well" => Term::Content,
             // "As of now", "a house where he instead …": a marker wherever it stands.
@@ -200,10 +209,6 @@ fn phrase(tokens: &[Token], at: usize, start: bool, before: &[Item]) -> Option<(
             return Some((Term::Grammar, 1, token.text.clone()));
         }
     }
-    // "Too" at the end adds; before an adjective it judges.
-    if token.text == "too" && matches!(next.kind, Kind::End(_)) {
-        return Some((Term::Filler, 1, token.text.clone()));
-    }
     None
 }
 
@@ -218,7 +223,26 @@ fn chinese_term(tokens: &[Token], at: usize, start: bool) -> Term {
     if token.text == "以后" && start {
         return Term::Changed;
     }
+    let next = tokens.get(at + 1);
     match lexicon::term(&token.text) {
+        // 请用空格 asks; 请他吃饭 invites, 申请 is another word.
+        Some(Term::Filler)
+            if token.text == "请"
+                && !(start
+                    && next
+                        .is_some_and(|next| next.text.starts_with(|c| lexicon::REQUESTED.contains(c)))) =>
+        {
+            Term::Content
+        }
+        // Particles close a sentence; inside one the syllable belongs to a word, as in 酒吧.
+        Some(Term::Filler)
+            if matches!(token.text.as_str(), "吧" | "啊" | "呀" | "哦" | "啦")
+                && (next.is_some_and(|next| !matches!(next.kind, Kind::End(_) | Kind::Comma))
+                    || (at > 0
+                        && matches!(tokens[at - 1].text.as_str(), "酒" | "网" | "贴" | "水" | "书"))) =>
+        {
+            Term::Content
+        }
         Some(Term::Reminder) if !start => Term::Content,
         // 我最喜欢的颜色: the liking belongs to the thing named, it is not stated.
         Some(Term::Like(_)) if tokens.get(at + 1).is_some_and(|next| next.text == "的") => Term::Content,

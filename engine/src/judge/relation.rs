@@ -114,8 +114,9 @@ fn changed_value(old: &Analysis, before: &Subject, new: &Analysis, after: &Subje
         && before.dated == after.dated
         && before.scope == after.scope;
     let fits = match (before.form == Form::Verb, before.attribute || after.attribute) {
-        (true, _) => before.shape.is_typed() == after.shape.is_typed() && before.nominal == after.nominal,
-        (false, true) => before.shape.is_typed() == after.shape.is_typed() || new.changed,
+        (true, _) => before.shape == after.shape && before.nominal == after.nominal,
+        (false, true) if before.role => before.shape == Shape::Name && after.shape == Shape::Name,
+        (false, true) => new.changed || (before.shape == after.shape && !before.judging && !after.judging),
         (false, false) => match (before.shape, after.shape) {
             (Shape::Date, Shape::Date) | (Shape::Color, Shape::Color) => true,
             (Shape::Number, Shape::Number) => before.template == after.template,

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::lexicon::{self, LIVE, Term, WORK};
+use super::lexicon::{self, CALLED, LIVE, MEASURES, Term, WORK};
 use super::marks::{Item, Role};
 use super::tokens::Kind;
 
@@ -46,6 +46,12 @@ pub(super) struct Subject {
     pub(super) pointing: bool,
     /// The subject names an attribute, of which there is one value at a time.
     pub(super) attribute: bool,
+    /// The subject is the part of one person, whose value is a name.
+    pub(super) role: bool,
+    /// The verb itself says that the value is new.
+    pub(super) turns: bool,
+    /// The value only judges the subject.
+    pub(super) judging: bool,
     pub(super) past: bool,
     pub(super) value: u64,
     pub(super) value_text: Box<str>,
@@ -71,6 +77,7 @@ struct Cut<'items> {
     form: Form,
     past: bool,
     verb: Option<u8>,
+    turns: bool,
 }
 
 /// Words that change a value which stands further on: "changed X to Y".
@@ -115,7 +122,14 @@ pub(super) fn find(items: &[Item]) -> Option<Subject> {
 fn cut(items: &[Item]) -> Option<Cut<'_>> {
     let first = |wanted: &dyn Fn(&Item) -> bool| items.iter().position(wanted).filter(|at| *at > 0);
     let split = |at: usize, form: Form, verb: Option<u8>| {
-        Some(Cut { subject: &items[..at], value: &items[at + 1..], form, past: false, verb })
+        Some(Cut {
+            subject: &items[..at],
+            value: &items[at + 1..],
+            form,
+            past: false,
+            verb,
+            turns: matches!(form, Form::Change | Form::Move),
+        })
     };
     if let Some(at) = first(&|item| item.role == Role::Equals) {
         return split(at, Form::Assign, None);
@@ -163,6 +177,7 @@ fn cut(items: &[Item]) -> Option<Cut<'_>> {
             form: Form::Copula,
             past,
             verb: None,
+            turns: false,
         });
     }
     // "Colour now red": only the marker stands between the two.
@@ -195,9 +210,16 @@ fn changed_object(items: &[Item]) -> Option<Cut<'_>> {
         let moves = items[verb].text == "moved";
         let form = if moves { Form::Move } else { Form::Change };
         if moves && is_person(subject) && shape(&kept(value)) != Shape::Date {
-            return Some(Cut { subject, value, form: Form::Verb, past: false, verb: Some(LIVE) });
+            return Some(Cut {
+                subject,
+                value,
+                form: Form::Verb,
+                past: false,
+                verb: Some(LIVE),
+                turns: true,
+            });
         }
-        return Some(Cut { subject, value, form, past: false, verb: None });
+        return Some(Cut { subject, value, form, past: false, verb: None, turns: true });
     }
     let actor_is_plain = items[..verb].iter().all(|item| {
         !item.is_content() || matches!(item.text.as_str(), "i" | "we" | "user" | "have" | "has" | "just")
@@ -206,7 +228,7 @@ fn changed_object(items: &[Item]) -> Option<Cut<'_>> {
         return None;
     }
     let until = between.iter().position(|item| item.text == "from").unwrap_or(between.len());
-    Some(Cut { subject: &between[..until], value, form: Form::Change, past: false, verb: None })
+    Some(Cut { subject: &between[..until], value, form: Form::Change, past: false, verb: None, turns: true })
 }
 
 /// 我在某地工作: the place stands inside.
@@ -220,6 +242,7 @@ fn chinese_work(items: &[Item]) -> Option<Cut<'_>> {
         form: Form::Verb,
         past: false,
         verb: Some(WORK),
+        turns: false,
     })
 }
 
@@ -274,8 +297,8 @@ fn is_attribute(cut: &Cut<'_>) -> bool {
     if cut.form == Form::Assign || subject.iter().any(|item| lexicon::singles_out(&item.exact)) {
         return true;
     }
-    let head = subject.iter().position(|item| item.is_preposition()).unwrap_or(subject.len());
-    if head.checked_sub(1).is_some_and(|head| lexicon::is_attribute(&subject[head].exact)) {
+    if head(&subject).is_some_and(|item| lexicon::is_attribute(&item.exact) || lexicon::is_role(&item.exact))
+    {
         return true;
     }
     let joined: String =
@@ -285,11 +308,20 @@ fn is_attribute(cut: &Cut<'_>) -> bool {
     lexicon::is_chinese_attribute(&kept) || lexicon::is_chinese_attribute(&joined)
 }
 
+/// The head of an English subject: its last word before any preposition.
+fn head<'items>(subject: &[&'items Item]) -> Option<&'items Item> {
+    let end = subject.iter().position(|item| item.is_preposition()).unwrap_or(subject.len());
+    end.checked_sub(1).map(|at| subject[at])
+}
+
+fn is_role(subject: &[&Item]) -> bool {
+    head(subject).is_some_and(|item| lexicon::is_role(&item.exact))
+}
+
 fn is_numeral(item: &Item) -> bool {
     item.kind == Kind::Number
         || (item.kind == Kind::Identifier && item.text.chars().any(|c| c.is_ascii_digit()))
-        || (item.kind == Kind::Han
-            && item.text.chars().all(|c| "一二三四五六七八九十百千万亿两零半".contains(c)))
+        || (item.kind == Kind::Han && item.text.chars().all(|c| "一二三四五六七八九十".contains(c)))
 }
 
 fn shape(value: &[&Item]) -> Shape {
@@ -298,7 +330,12 @@ fn shape(value: &[&Item]) -> Shape {
         return Shape::Other;
     }
     let content: Vec<&&Item> = content.collect();
-    if content.iter().any(|item| item.date) && content.iter().all(|item| item.date || is_numeral(item)) {
+    // "Monday at 10" is a date; "20 on Monday" is a reading.
+    let timed = value.iter().enumerate().all(|(at, item)| {
+        let clock = item.is_number() && at > 0 && value[at - 1].is_preposition();
+        item.date || item.is_preposition() || clock
+    });
+    if content.iter().any(|item| item.date) && timed {
         Shape::Date
     } else if content.iter().any(|item| is_numeral(item)) {
         Shape::Number
@@ -351,6 +388,17 @@ fn describe(cut: &Cut<'_>) -> Option<Subject> {
         return None;
     }
     let shape = shape(&value);
+    if let Some(verb) = cut.verb {
+        // 叫 also means "tells somebody to"; "cost" and "weigh" take a measure.
+        let person = value
+            .first()
+            .is_some_and(|item| item.exact == "\u{2}self" || "我你他她它".contains(item.text.as_str()));
+        if (MEASURES.contains(&verb) && shape != Shape::Number)
+            || (verb == CALLED && (person || value.len() > 3))
+        {
+            return None;
+        }
+    }
     let nominal =
         cut.value.iter().find(|item| !item.is(Term::Changed) && !item.is_preposition()).is_some_and(|item| {
             matches!(item.text.as_str(), "a" | "an" | "the" | "my" | "his" | "her" | "our" | "their")
@@ -370,13 +418,16 @@ fn describe(cut: &Cut<'_>) -> Option<Subject> {
     for item in &value {
         let spaced = item.kind != Kind::Han && !value_text.is_empty();
         value_text.push_str(if spaced { " " } else { "" });
-        value_text.push_str(&item.literal);
+        value_text.push_str(&item.source);
     }
     Some(Subject {
         hash: hash_of(joined.into_iter()),
         form: if cut.verb.is_some() { Form::Verb } else { cut.form },
         pointing,
         attribute,
+        role: is_role(&subject),
+        turns: cut.turns,
+        judging: value.iter().any(|item| lexicon::JUDGING.contains(&item.text.as_str())),
         past: cut.past,
         value: hash_of(value.iter().map(|item| item.exact.as_str())),
         value_text: value_text.into_boxed_str(),

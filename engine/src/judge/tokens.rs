@@ -18,12 +18,14 @@ pub(super) enum Kind {
     End(bool),
 }
 
-/// One token. `text` is in lower case for words; `literal` is what is compared.
+/// One token. `text` is in lower case; `literal` keeps the case where case counts.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) text: String,
     pub(super) literal: String,
+    /// As written.
+    pub(super) source: String,
     pub(super) capital: bool,
 }
 
@@ -77,7 +79,13 @@ impl Tokenizer {
     fn push(&mut self, kind: Kind, literal: &str) {
         let capital = literal.chars().next().is_some_and(char::is_uppercase);
         let text = literal.to_lowercase();
-        self.tokens.push(Token { kind, text, literal: literal.to_owned(), capital });
+        self.tokens.push(Token {
+            kind,
+            text,
+            literal: literal.to_owned(),
+            source: literal.to_owned(),
+            capital,
+        });
     }
 
     fn end(&mut self, question: bool) {
@@ -230,11 +238,20 @@ impl Tokenizer {
         let abbreviation = !self.shouted && word.chars().skip(1).any(char::is_uppercase);
         if let [_] = parts.as_slice() {
             let literal = if abbreviation { word.to_owned() } else { lower.clone() };
-            self.tokens.push(Token { kind: Kind::Word, text: lower, literal, capital });
+            self.tokens.push(Token {
+                kind: Kind::Word,
+                text: lower,
+                literal,
+                source: word.to_owned(),
+                capital,
+            });
         } else {
             for (place, text) in parts.into_iter().enumerate() {
                 let capital = capital && place == 0;
-                self.tokens.push(Token { kind: Kind::Word, literal: text.clone(), text, capital });
+                let length = if place == 0 { text.len() } else { 0 };
+                let source =
+                    word.get(..length).filter(|source| !source.is_empty()).unwrap_or(&text).to_owned();
+                self.tokens.push(Token { kind: Kind::Word, literal: text.clone(), text, source, capital });
             }
         }
     }
