@@ -91,8 +91,7 @@ const LISTS: &[List] = &[
     (
         Term::Content,
         "not without|can not help but|can not help|can not but|can not wait|no doubt|not bad|\
-         no matter|nothing but|would like|no less than|no more than|no problem|why not|as well as|\
-         may be",
+         no matter|nothing but|would like|no less than|no more than|no problem|why not|as well as",
     ),
     // Chinese words which contain 不, 没, 别, 要, 能, 爱, 是, 得 … as a syllable only.
     (
@@ -237,6 +236,7 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("include|includes|included|包含|包括", "exclude|excludes|excluded|不含|排除"),
     ("agree|agrees|同意|赞成", "disagree|disagrees|反对|不同意"),
     ("trust|trusts", "distrust|distrusts"),
+    ("过敏", "不过敏"),
 ];
 
 /// Nouns that name the one person in a part; only a name is a value of them.
@@ -482,4 +482,16 @@ fn table() -> &'static HashMap<&'static str, Entry> {
         }
         table
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_CHINESE, table};
+
+    #[test]
+    fn the_longest_chinese_entry_is_within_the_bound() {
+        let longest = table().keys().filter(|word| !word.is_ascii()).map(|word| word.chars().count()).max();
+        assert_eq!(longest, Some(LONGEST_CHINESE));
+        assert!(table().keys().all(|word| !word.is_empty() && word.trim() == *word));
+    }
 }

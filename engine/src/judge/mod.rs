@@ -22,6 +22,8 @@ mod analysis;
 mod lexicon;
 mod marks;
 mod normalize;
+#[cfg(test)]
+mod properties;
 mod relation;
 mod subject;
 #[cfg(test)]

@@ -1,8 +1,5 @@
 //! Every rule of judgement, in both languages and both directions.
 
-use proptest::prelude::*;
-use unicode_normalization::UnicodeNormalization;
-
 use super::{ANALYSIS_LIMIT, Relation, Stance, analyze, normalized_hash, relation, relation_to_previous};
 
 const CHANGED: Relation = Relation::ValueChanged { explicit: false };
@@ -98,6 +95,10 @@ fn the_opposite_stance_on_one_topic_is_opposite() {
             ("Guests may bring dogs", "Guests must not bring dogs"),
             ("I love jazz", "I hate jazz"),
             ("I like jazz", "I don't like jazz"),
+            ("Emails may be sent", "Emails may not be sent"),
+            ("I'm vegetarian", "I'm not vegetarian anymore"),
+            ("Smoking isn't forbidden", "Smoking is forbidden"),
+            ("Version 1.2 is supported", "Version 1.2 is not supported"),
             ("I like jazz", "I dislike jazz"),
             ("I adore jazz", "I can't stand jazz"),
             ("I love jazz", "I do not love jazz anymore"),
@@ -150,6 +151,10 @@ fn the_opposite_stance_in_chinese_is_opposite() {
             ("必须戴头盔", "不必戴头盔"),
             ("我有猫", "我没有猫"),
             ("他去北京了", "他没去北京"),
+            ("我对花生过敏", "我对花生不过敏"),
+            ("不要给我发邮件", "可以给我发邮件"),
+            ("项目用Rust", "项目不用Rust了"),
+            ("我会说法语", "我不会说法语"),
             ("我抽烟", "我不再抽烟"),
             ("我抽烟", "我现在不抽烟了"),
             ("我同意这个方案", "我不同意这个方案"),
@@ -208,6 +213,8 @@ fn another_value_of_one_subject_is_a_changed_value() {
             ("Meeting is on Monday", "Meeting moved to Tuesday"),
             ("The meeting is on Monday", "The meeting moved from Monday to Tuesday"),
             ("The meeting is on Monday", "The meeting was rescheduled to Tuesday"),
+            ("The office is in Berlin", "The office moved to Paris"),
+            ("My phone number is 555-1234", "We changed my phone number to 555-9999"),
             ("I live in Berlin", "I moved to Paris"),
             ("I live in Berlin", "I now live in Paris"),
             ("I live in Berlin", "I moved from Berlin to Paris"),
@@ -220,6 +227,7 @@ fn another_value_of_one_subject_is_a_changed_value() {
             ("颜色是蓝色", "颜色换成了红色"),
             ("颜色是蓝色", "把颜色改为红色"),
             ("颜色是蓝色", "颜色从蓝色改成红色"),
+            ("我的邮箱是a@b.com", "我的邮箱改成了c@d.com"),
             ("会议是星期一", "会议改到星期二"),
             ("我住在北京", "我搬到上海了"),
             ("我住在北京", "我现在住在上海"),
@@ -273,6 +281,11 @@ fn look_alikes_are_different() {
             ("The police are strict", "The policy is not strict"),
             ("It looks like rain", "It does not look like snow"),
             ("The colour I love is blue", "The colour I hate is blue"),
+            ("Anna's birthday is 3 May", "Ben's birthday is 4 May"),
+            ("Version 1.2 is supported", "Version 1.3 is not supported"),
+            ("I prefer dark mode", "I prefer light mode"),
+            ("This colour is blue", "This colour is red"),
+            ("I would like tea", "I wouldn't like tea"),
             ("Anna called Ben", "Anna called Eva"),
             ("The doctor is kind", "The doctor is late"),
             ("My boss is kind", "My boss is Anna"),
@@ -459,8 +472,8 @@ fn topics_leave_out_stance_inflection_and_politeness() {
     assert!(topics("He uses tabs", "He is not using a tab"));
     assert!(topics("我喜欢茶", "我讨厌茶"));
     assert!(!topics("use tabs", "use spaces"));
-    for text in ["", " ", "的", "??", "the", "not", "…", "\u{200d}"] {
-        assert!(matches!(analyze(text).topic_hash(), None) || text == "\u{200d}", "{text}");
+    for text in ["", " ", "的", "??", "the", "not", "…"] {
+        assert_eq!(analyze(text).topic_hash(), None, "{text:?}");
     }
 }
 
@@ -525,73 +538,15 @@ fn a_long_text_is_compared_for_identity_only() {
     assert_eq!(analyze(&long).sentences(), 0);
 }
 
-/// Words that meet every rule, in any order.
-const WORDS: &[&str] = &[
-    "not", "never", "don't", "no", "is", "was", "now", "changed", "moved", "from", "to", "like", "hate",
-    "the", "I", "user", "stop", "using", "if", "only", "5", "A1603", "May", "Anna", "colour", "red", ":",
-    "=", ",", ".", "?", "must", "can", "不", "没有", "别", "忘了", "是", "改成", "的", "我", "喜欢", "可以",
-    "吗", "颜色", "红色", "在", "工作", "把", "。", "《", "》",
-];
-
-fn sentence() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(WORDS), 0..12).prop_map(|words| words.join(" "))
-}
-
-proptest! {
-    #[test]
-    fn no_string_panics_and_each_equals_itself(text in any::<String>(), other in "\\PC*") {
-        prop_assert_eq!(judged(&text, &text), Relation::Identical);
-        let _ = judged(&text, &other);
-    }
-
-    #[test]
-    fn relations_without_direction_hold_both_ways(old in sentence(), new in sentence()) {
-        let (forth, back) = (judged(&old, &new), judged(&new, &old));
-        match (forth, back) {
-            (Relation::ValueChanged { .. }, Relation::ValueChanged { .. }) => {}
-            _ => prop_assert_eq!(forth, back, "{} / {}", old, new),
+#[test]
+fn the_answer_is_the_same_on_every_thread() {
+    let texts =
+        ["I wouldn't like tea", "颜色改成了红色", "Don't forget to use tabs", "The meeting moved to Tuesday"];
+    let seen = || texts.map(|text| format!("{:?}", analyze(text)));
+    let expected = seen();
+    std::thread::scope(|scope| {
+        for thread in [(); 4].map(|()| scope.spawn(seen)) {
+            assert_eq!(thread.join().ok().as_ref(), Some(&expected));
         }
-    }
-
-    #[test]
-    fn a_sentence_is_never_opposed_to_itself_with_padding(text in sentence()) {
-        let padded = format!("please {text}");
-        let found = judged(&text, &padded);
-        prop_assert!(!matches!(found, Relation::Opposite | Relation::ValueChanged { .. }), "{:?} {}", found, text);
-    }
-
-    #[test]
-    fn composition_and_width_do_not_count(text in "\\PC{0,40}", ascii in "[a-z0-9 +*-]{0,20}") {
-        let composed: String = text.nfc().collect();
-        let decomposed: String = text.nfd().collect();
-        prop_assert_eq!(normalized_hash(&composed), normalized_hash(&decomposed));
-        let wide: String = ascii.chars().map(|c| match c {
-            '!'..='~' => char::from_u32(c as u32 + 0xfee0).unwrap_or(c),
-            other => other,
-        }).collect();
-        prop_assert_eq!(normalized_hash(&ascii), normalized_hash(&wide));
-    }
-
-    #[test]
-    fn another_number_is_never_the_same(text in sentence(), place in 0_usize..12, left in 0_u32..5000, right in 0_u32..5000) {
-        prop_assume!(left != right);
-        let with = |number: u32| {
-            let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
-            words.insert(place.min(words.len()), number.to_string());
-            words.join(" ")
-        };
-        let found = judged(&with(left), &with(right));
-        prop_assert!(!matches!(found, Relation::Same | Relation::Identical | Relation::Opposite), "{:?}", found);
-        let inserted = judged(&text, &with(left));
-        prop_assert!(!matches!(inserted, Relation::Same | Relation::Identical), "{:?} {}", inserted, with(left));
-    }
-
-    #[test]
-    fn a_negation_more_is_never_the_same(words in prop::collection::vec("[a-z]{3,7}", 2..6), at in 0_usize..6) {
-        let text = words.join(" ");
-        let mut negated = words;
-        let at = at.min(negated.len());
-        negated.insert(at, "not".to_owned());
-        prop_assert!(!matches!(judged(&text, &negated.join(" ")), Relation::Same | Relation::Identical));
-    }
+    });
 }

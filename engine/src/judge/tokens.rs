@@ -150,18 +150,15 @@ impl Tokenizer {
             return;
         }
         let digit_before = |at: usize| core[..at].chars().next_back().is_some_and(|c| c.is_ascii_digit());
+        let (equals, colons) = (core.matches('=').count(), core.matches(':').count());
         let separator = core.char_indices().find(|&(at, character)| {
             let rest = &core[at + character.len_utf8()..];
             match character {
                 ',' | '、' | '—' | '…' | '《' | '》' | '“' | '”' => {
                     !(digit_before(at) && rest.starts_with(|c: char| c.is_ascii_digit()))
                 }
-                '=' => core.matches('=').count() == 1 && at > 0 && !core[..at].ends_with(['!', '<', '>']),
-                ':' => {
-                    core.matches(':').count() == 1
-                        && !rest.starts_with('/')
-                        && core[..at].chars().all(char::is_alphabetic)
-                }
+                '=' => equals == 1 && at > 0 && !core[..at].ends_with(['!', '<', '>']),
+                ':' => colons == 1 && !rest.starts_with('/') && core[..at].chars().all(char::is_alphabetic),
                 _ => false,
             }
         });
