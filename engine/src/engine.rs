@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::card::{
-    Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_tenant_name, check_vector,
+    Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_tenant_name,
+    check_vector,
 };
 use crate::embed::Embedder;
 use crate::forget::{Forgetting, Restoring};
@@ -19,8 +20,8 @@ use crate::store::io::{Io, RealIo};
 use crate::store::{Database, DatabaseOptions, ModelRecord, TenantId, TenantRecord, VerifyReport};
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::verbs::{
-    CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Page, Recall, Recalled,
-    Remember, Remembered, Restore, Restored,
+    CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Page, Recall,
+    Recalled, Remember, Remembered, Restore, Restored,
 };
 use crate::{Error, Result};
 
@@ -167,7 +168,10 @@ impl Store {
         if let (Some(stored), Some(embedder)) = (database.model()?, &options.embedder) {
             let offered = model_of(embedder.as_ref());
             if !stored.is_caller() && stored != offered {
-                return Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() });
+                return Err(Error::ModelMismatch {
+                    stored: stored.to_string(),
+                    offered: offered.to_string(),
+                });
             }
         }
         Ok(Self {
@@ -342,18 +346,16 @@ impl Tenant {
         }
         let drafts: Vec<Result<Draft>> = requests.into_iter().map(|request| self.draft(request)).collect();
         self.store.inner.database.write(move |batch| {
-            Ok(drafts
-                .into_iter()
-                .map(|draft| {
-                    let before = batch.writes();
-                    let answer = draft?.run(batch);
-                    match answer {
-                        // Half-written work must not be committed with the others.
-                        Err(error) if batch.writes() != before => Err(Error::Internal(error.to_string())),
-                        answer => answer,
-                    }
-                })
-                .collect())
+            let mut answers = Vec::with_capacity(drafts.len());
+            for draft in drafts {
+                let before = batch.writes();
+                match draft.and_then(|draft| draft.run(batch)) {
+                    // Half-written work must not be committed with the others.
+                    Err(error) if batch.writes() != before => return Err(error),
+                    answer => answers.push(answer),
+                }
+            }
+            Ok(answers)
         })
     }
 
@@ -442,8 +444,12 @@ impl Tenant {
         if ids.is_empty() {
             return Err(Error::invalid("id", "say what to restore: id or ids"));
         }
-        let restoring =
-            Restoring { tenant: self.name.clone(), ids, reason: reason(request.actor, request.reason), now: self.now() };
+        let restoring = Restoring {
+            tenant: self.name.clone(),
+            ids,
+            reason: reason(request.actor, request.reason),
+            now: self.now(),
+        };
         self.store.inner.database.write(move |batch| restoring.run(batch))
     }
 
@@ -499,9 +505,9 @@ impl Tenant {
             id: CardId::default(),
             version: 1,
             track: request.track.unwrap_or(if is_turn { Track::Episodic } else { Track::Semantic }),
-            category: request
-                .category
-                .unwrap_or_else(|| if is_turn { category::CONVERSATION } else { category::KNOWLEDGE }.to_owned()),
+            category: request.category.unwrap_or_else(|| {
+                if is_turn { category::CONVERSATION } else { category::KNOWLEDGE }.to_owned()
+            }),
             content: request.content,
             summary: request.summary,
             fact: request.fact,
@@ -572,7 +578,9 @@ impl Tenant {
                 other => {
                     return Err(Error::invalid(
                         "clear",
-                        format!("{other:?} cannot be emptied; summary, fact, merge_key, valid_from, valid_to and expires_at can"),
+                        format!(
+                            "{other:?} cannot be emptied; summary, fact, merge_key, valid_from, valid_to and expires_at can"
+                        ),
                     ));
                 }
             }
@@ -583,7 +591,19 @@ impl Tenant {
             ($($field:ident),*) => { $(if let Some(value) = request.$field { card.$field = value; })* };
             (optional $($field:ident),*) => { $(if request.$field.is_some() { card.$field = request.$field; })* };
         }
-        set!(content, polarity, category, entities, tags, attributes, occurred_at, importance, confidence, provenance, pinned);
+        set!(
+            content,
+            polarity,
+            category,
+            entities,
+            tags,
+            attributes,
+            occurred_at,
+            importance,
+            confidence,
+            provenance,
+            pinned
+        );
         set!(optional summary, fact, merge_key, valid_from, valid_to, expires_at);
         if request.provenance.is_some() && request.confidence.is_none() {
             card.confidence = card.provenance.confidence();
@@ -593,7 +613,8 @@ impl Tenant {
         if unchanged && vector_given.is_none() {
             return Err(Error::invalid("content", "the correction changes nothing"));
         }
-        let restated = card.content != base.content || card.fact != base.fact || card.polarity != base.polarity;
+        let restated =
+            card.content != base.content || card.fact != base.fact || card.polarity != base.polarity;
         if restated {
             if request.occurred_at.is_none() {
                 card.occurred_at = now;
@@ -623,7 +644,17 @@ impl Tenant {
             }
             false => (None, None, vec![]),
         };
-        Ok(Correction { tenant: self.name.clone(), base, card, restated, how: request.how, vector, model, now, degraded })
+        Ok(Correction {
+            tenant: self.name.clone(),
+            base,
+            card,
+            restated,
+            how: request.how,
+            vector,
+            model,
+            now,
+            degraded,
+        })
     }
 
     fn check_reason(&self, reason: &Reason) -> Result<()> {
@@ -646,7 +677,10 @@ impl Tenant {
             if let Some(stored) = stored
                 && stored != offered
             {
-                return Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() });
+                return Err(Error::ModelMismatch {
+                    stored: stored.to_string(),
+                    offered: offered.to_string(),
+                });
             }
             return Ok((Some(vector), Some(offered), vec![]));
         }
@@ -662,7 +696,11 @@ impl Tenant {
     }
 
     /// The unit vector of a question, and what could not be done.
-    pub(crate) fn embed_query(&self, query: Option<&str>, given: Option<&[f32]>) -> Result<(Option<Vec<f32>>, Vec<String>)> {
+    pub(crate) fn embed_query(
+        &self,
+        query: Option<&str>,
+        given: Option<&[f32]>,
+    ) -> Result<(Option<Vec<f32>>, Vec<String>)> {
         let stored = self.store.inner.database.model()?;
         if let Some(vector) = given {
             check_vector(vector, &self.store.inner.limits)?;
@@ -670,17 +708,26 @@ impl Tenant {
                 && stored.dimension != vector.len()
             {
                 let offered = ModelRecord { id: ModelRecord::CALLER.into(), dimension: vector.len() };
-                return Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() });
+                return Err(Error::ModelMismatch {
+                    stored: stored.to_string(),
+                    offered: offered.to_string(),
+                });
             }
             return Ok((crate::index::vectors::unit(vector), vec![]));
         }
         let Some(query) = query else { return Ok((None, vec![])) };
         match (stored, self.store.embedder()?) {
-            (Some(model), _) if model.is_caller() => {
-                Ok((None, vec!["this store holds caller-supplied vectors: without a query vector only text was searched".into()]))
+            (Some(model), _) if model.is_caller() => Ok((
+                None,
+                vec![
+                    "this store holds caller-supplied vectors: without a query vector only text was searched"
+                        .into(),
+                ],
+            )),
+            (Some(_), None) => {
+                Ok((None, vec!["the store's embedding model is not loaded: only text was searched".into()]))
             }
-            (Some(_), None) => Ok((None, vec!["the store's embedding model is not loaded: only text was searched".into()])),
-            (None, _) | (_, None) => Ok((None, vec![])),
+            (None, _) => Ok((None, vec![])),
             (Some(_), Some(embedder)) => match embedder.embed(query) {
                 Ok(vector) => Ok((vector, vec![])),
                 Err(error) => Ok((None, vec![format!("only text was searched: {error}")])),
@@ -700,4 +747,3 @@ impl Tenant {
 fn reason(actor: Option<String>, why: Option<String>) -> Reason {
     Reason { action: String::new(), actor, why }
 }
-

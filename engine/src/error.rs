@@ -74,7 +74,9 @@ pub enum Error {
         owner: String,
     },
     /// The store was made with another embedding model.
-    #[error("the store's vectors come from {stored}, the store was opened with {offered}; open it with the model it was made with, or re-embed it")]
+    #[error(
+        "the store's vectors come from {stored}, the store was opened with {offered}; open it with the model it was made with, or re-embed it"
+    )]
     ModelMismatch {
         /// Model and dimension recorded in the store.
         stored: String,

@@ -146,7 +146,8 @@ impl FromStr for Duration {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || Error::invalid("duration", format!("{text:?} is not a duration such as 7d, 30m or 1h30m"));
+        let bad =
+            || Error::invalid("duration", format!("{text:?} is not a duration such as 7d, 30m or 1h30m"));
         let mut rest = text.trim();
         let mut total = 0i64;
         if rest.is_empty() {
@@ -220,7 +221,10 @@ impl Clock for SystemClock {
     }
 
     fn set(&self, _now: Timestamp) -> Result<()> {
-        Err(Error::invalid("now", "this store follows the machine's clock; open it with a manual clock to set the time"))
+        Err(Error::invalid(
+            "now",
+            "this store follows the machine's clock; open it with a manual clock to set the time",
+        ))
     }
 }
 
@@ -253,7 +257,9 @@ mod tests {
     #[test]
     fn one_instant_in_three_zones() {
         let utc: Timestamp = "2024-05-01T02:00:00Z".parse().unwrap();
-        for text in ["2024-04-30T19:00:00-07:00", "2024-05-01T10:00:00+08:00", "2024-05-01T02:00:00.000000+00:00"] {
+        for text in
+            ["2024-04-30T19:00:00-07:00", "2024-05-01T10:00:00+08:00", "2024-05-01T02:00:00.000000+00:00"]
+        {
             assert_eq!(text.parse::<Timestamp>().unwrap(), utc, "{text}");
         }
     }
@@ -267,14 +273,21 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_range_can_be_written_and_read() {
-        for stamp in [Timestamp::MIN, Timestamp::MAX, Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX)] {
+        for stamp in [
+            Timestamp::MIN,
+            Timestamp::MAX,
+            Timestamp::from_micros(i64::MIN),
+            Timestamp::from_micros(i64::MAX),
+        ] {
             assert_eq!(stamp.to_string().parse::<Timestamp>().unwrap(), stamp);
         }
     }
 
     #[test]
     fn durations_round_trip() {
-        for (text, micros) in [("7d", 604_800_000_000), ("1h30m", 5_400_000_000), ("30m", 1_800_000_000), ("5us", 5)] {
+        for (text, micros) in
+            [("7d", 604_800_000_000), ("1h30m", 5_400_000_000), ("30m", 1_800_000_000), ("5us", 5)]
+        {
             let duration: Duration = text.parse().unwrap();
             assert_eq!(duration.as_micros(), micros);
             assert_eq!(duration.to_string().parse::<Duration>().unwrap(), duration);

@@ -98,7 +98,9 @@ mod tests {
     fn text_form_round_trips_and_rejects_the_rest() {
         let id = CardId::generate(1, "x", Timestamp::from_micros(3), 1);
         assert_eq!(id.to_string().parse::<CardId>().unwrap(), id);
-        for text in ["", "0", &"g".repeat(32), &"A".repeat(32), &"0".repeat(33), "+0000000000000000000000000000001"] {
+        for text in
+            ["", "0", &"g".repeat(32), &"A".repeat(32), &"0".repeat(33), "+0000000000000000000000000000001"]
+        {
             assert!(text.parse::<CardId>().is_err(), "{text}");
         }
     }

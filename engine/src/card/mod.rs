@@ -376,6 +376,15 @@ pub mod category {
     pub const CONVERSATION: &str = "conversation";
 
     /// All of them.
-    pub const BUILT_IN: [&str; 9] =
-        [PROFILE, PREFERENCE, KNOWLEDGE, DECISION, CONCLUSION, CORRECTION, TASK_STATE, TEMPORARY, CONVERSATION];
+    pub const BUILT_IN: [&str; 9] = [
+        PROFILE,
+        PREFERENCE,
+        KNOWLEDGE,
+        DECISION,
+        CONCLUSION,
+        CORRECTION,
+        TASK_STATE,
+        TEMPORARY,
+        CONVERSATION,
+    ];
 }

@@ -123,14 +123,20 @@ impl Limits {
         if attributes.is_empty() {
             return Ok(());
         }
-        let text = serde_json::to_string(attributes).map_err(|e| Error::invalid("attributes", e.to_string()))?;
+        let text =
+            serde_json::to_string(attributes).map_err(|e| Error::invalid("attributes", e.to_string()))?;
         Self::bytes("attributes", &text, self.attributes_bytes)
     }
 }
 
 fn size(field: &str, actual: usize, limit: usize, unit: &'static str) -> Result<()> {
     if actual > limit {
-        return Err(Error::TooLarge { field: field.into(), actual: actual as u64, limit: limit as u64, unit });
+        return Err(Error::TooLarge {
+            field: field.into(),
+            actual: actual as u64,
+            limit: limit as u64,
+            unit,
+        });
     }
     Ok(())
 }

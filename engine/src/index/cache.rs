@@ -165,7 +165,8 @@ impl IndexCache {
 
     /// Tells the partitions of other tracks that these changes are none of theirs.
     fn catch_up(&self, applied: &[Applied]) {
-        let last: HashMap<TenantId, &Applied> = applied.iter().map(|change| (change.tenant, change)).collect();
+        let last: HashMap<TenantId, &Applied> =
+            applied.iter().map(|change| (change.tenant, change)).collect();
         for (tenant, change) in last {
             for track in Track::ALL {
                 let Some(slot) = self.slots.lock().get(&(tenant, *track)).cloned() else { continue };
@@ -259,7 +260,11 @@ fn load(database: &Database, tenant: TenantId, track: Track) -> Result<(Partitio
 }
 
 /// A snapshot fits when the change it holds last is in the store, unchanged.
-fn fits<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId, partition: Partition) -> Result<Partition, String> {
+fn fits<T: ReadBytes>(
+    tables: &Tables<T>,
+    tenant: TenantId,
+    partition: Partition,
+) -> Result<Partition, String> {
     let (sequence, checksum) = partition.applied();
     match tables.change_checksum(tenant, sequence) {
         Ok(Some(stored)) if stored == checksum => Ok(partition),
@@ -270,7 +275,12 @@ fn fits<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId, partition: Partition
 }
 
 /// Applies the changes that a partition does not hold yet.
-fn replay<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId, track: Track, partition: &mut Partition) -> Result<()> {
+fn replay<T: ReadBytes>(
+    tables: &Tables<T>,
+    tenant: TenantId,
+    track: Track,
+    partition: &mut Partition,
+) -> Result<()> {
     let (after, _) = partition.applied();
     for change in tables.changes(tenant, after)? {
         let (sequence, change) = change?;
@@ -278,7 +288,10 @@ fn replay<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId, track: Track, part
             continue;
         }
         let card = tables.version(tenant, change.card, change.version)?.ok_or_else(|| {
-            Error::corrupt("table changes", format!("version {} of card {} is missing", change.version, change.card))
+            Error::corrupt(
+                "table changes",
+                format!("version {} of card {} is missing", change.version, change.card),
+            )
         })?;
         let vector = tables.vector(tenant, &card)?.map(Arc::from);
         let checksum = tables.change_checksum(tenant, sequence)?.unwrap_or(0);
@@ -341,4 +354,3 @@ pub(crate) fn check_files(database: &Database, mut found: impl FnMut(PathBuf, Op
     }
     Ok(())
 }
-

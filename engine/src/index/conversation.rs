@@ -42,7 +42,8 @@ impl Conversations {
         let index = turns.partition_point(|other| *other < place);
         turns.insert(index, place);
         self.session[row as usize] = number;
-        let neighbour = |index: Option<usize>| index.and_then(|i| turns.get(i)).map_or(NO_ROW, |place| place.2);
+        let neighbour =
+            |index: Option<usize>| index.and_then(|i| turns.get(i)).map_or(NO_ROW, |place| place.2);
         let (before, after) = (neighbour(index.checked_sub(1)), neighbour(Some(index + 1)));
         self.join(before, row);
         self.join(row, after);
@@ -93,7 +94,8 @@ impl Conversations {
 
     /// Memory used, roughly, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.session.len() * (3 * 4 + size_of::<Place>()) + self.numbers.keys().map(|name| name.len() + 64).sum::<usize>()
+        self.session.len() * (3 * 4 + size_of::<Place>())
+            + self.numbers.keys().map(|name| name.len() + 64).sum::<usize>()
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::Result;
 use crate::card::{Card, CardId, Reason, Role, State};
 use crate::index::conversation::Conversations;
 use crate::index::rows::RowSet;
@@ -14,7 +15,6 @@ use crate::index::vectors::Vectors;
 use crate::judge;
 use crate::store::ChangeKind;
 use crate::time::Timestamp;
-use crate::Result;
 
 /// One version of a card in a partition.
 #[derive(Clone, Debug)]
@@ -323,18 +323,14 @@ fn is_live(state: State) -> bool {
 }
 
 fn stripped(card: &Card) -> Card {
-    Card {
-        content: String::new(),
-        summary: None,
-        reason: Reason::default(),
-        ..card.clone()
-    }
+    Card { content: String::new(), summary: None, reason: Reason::default(), ..card.clone() }
 }
 
 fn row_bytes(row: &Row) -> usize {
     let card = &row.card;
     let lists = card.entities.iter().chain(&card.tags).map(|text| text.len() + 24).sum::<usize>();
-    let attributes = card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
+    let attributes =
+        card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
     size_of::<Row>() + size_of::<Hot>() + 160 + lists + attributes
 }
 

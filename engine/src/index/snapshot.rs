@@ -7,13 +7,13 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::Result;
 use crate::index::partition::{Partition, Row};
 use crate::index::rows::RowSet;
 use crate::index::text::{ANALYZER_VERSION, TextIndex};
 use crate::index::vectors::Vectors;
 use crate::store::record;
 use crate::time::Timestamp;
-use crate::Result;
 
 const MAGIC: &[u8; 8] = b"MCINDEX\0";
 /// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
@@ -73,7 +73,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Partition, String> {
     if present.len() != count || !reader.0.is_empty() || !rows_section.0.is_empty() {
         return Err("sections of the wrong length".into());
     }
-    let present: RowSet = present.iter().enumerate().filter(|(_, set)| **set == 1).map(|(row, _)| row as u32).collect();
+    let present: RowSet =
+        present.iter().enumerate().filter(|(_, set)| **set == 1).map(|(row, _)| row as u32).collect();
     let vectors = Vectors::from_parts(dimension, data, present, count).ok_or("vectors do not fit")?;
     Partition::from_parts(rows, text, vectors, applied, checksum).ok_or_else(|| "rows do not fit".into())
 }

@@ -7,12 +7,12 @@
 pub(crate) mod correct;
 pub(crate) mod remember;
 
-use crate::card::{Card, LinkKind, Polarity, Provenance, Role, Source, State, STATED_CONFIDENCE};
+use crate::Result;
+use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
 use crate::judge::{self, Relation};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::time::{Duration, Timestamp};
 use crate::verbs::Affected;
-use crate::Result;
 
 /// Sources that a card keeps; the oldest leave first.
 const SOURCES_MAX: usize = 64;
@@ -42,8 +42,10 @@ fn add_source(card: &mut Card, source: Option<&Source>, now: Timestamp) -> bool 
         return card.updated_at.plus(MOMENT) <= now;
     };
     let time = source.occurred_at.unwrap_or(now);
-    let new_session = source.session.is_some() && card.sources.iter().all(|known| known.session != source.session);
-    let later = card.sources.iter().filter_map(|known| known.occurred_at).all(|known| known.plus(MOMENT) <= time);
+    let new_session =
+        source.session.is_some() && card.sources.iter().all(|known| known.session != source.session);
+    let later =
+        card.sources.iter().filter_map(|known| known.occurred_at).all(|known| known.plus(MOMENT) <= time);
     if !card.sources.contains(source) {
         card.sources.push(source.clone());
         if card.sources.len() > SOURCES_MAX {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::card::{Card, CardId, LinkKind, Reason, STATED_CONFIDENCE, State};
+use crate::card::{Card, CardId, LinkKind, Reason, Role, STATED_CONFIDENCE, State};
 use crate::index::cache::Slot;
 use crate::index::vectors;
 use crate::judge::{self, Relation};
@@ -159,10 +159,16 @@ impl Draft {
         }
         ids.sort_unstable();
         ids.dedup();
+        if analysis.refers_back()
+            && let Some(known) = self.previous_statement(batch, tenant)?
+            && judge::relation_to_previous(&judge::analyze(&known.content), &analysis)
+                == (Relation::ValueChanged { explicit: true })
+        {
+            add(replaces, (known, false));
+        }
         for id in ids.into_iter().rev() {
             let Some(known) = batch.tables().card(tenant, id)? else { continue };
-            let event = known.source().is_some_and(|source| source.turn.is_some());
-            if event || known.track != self.card.track || !is_held(&known, self.now) {
+            if !self.is_comparable(&known) {
                 continue;
             }
             match relation(&known, &self.card.content, self.card.polarity) {
@@ -184,11 +190,43 @@ impl Draft {
         Ok(())
     }
 
+    /// True for a held statement, not an event, in the same voice: "I" of the assistant is
+    /// not "I" of the user.
+    fn is_comparable(&self, known: &Card) -> bool {
+        let voice = |card: &Card| {
+            let source = card.source();
+            let assistant = source.and_then(|source| source.role) == Some(Role::Assistant);
+            (assistant, source.and_then(|source| source.speaker.clone()))
+        };
+        let ((mine, my_name), (theirs, their_name)) = (voice(&self.card), voice(known));
+        let event = known.source().is_some_and(|source| source.turn.is_some());
+        !event
+            && mine == theirs
+            && (my_name.is_none() || their_name.is_none() || my_name == their_name)
+            && known.track == self.card.track
+            && is_held(known, self.now)
+    }
+
+    /// The statement made last in this tenant, if it was made in the same session: what
+    /// "it" of "now it is red" stands for.
+    fn previous_statement(&self, batch: &Batch<'_>, tenant: TenantId) -> Result<Option<Card>> {
+        let (last, _) = batch.tables().last_change(tenant)?;
+        let Some(change) = batch.tables().changes(tenant, last.saturating_sub(1))?.next() else {
+            return Ok(None);
+        };
+        let (_, change) = change?;
+        let session = |card: &Card| card.source().and_then(|source| source.session.clone());
+        let known = batch.tables().card(tenant, change.card)?;
+        Ok(known.filter(|known| self.is_comparable(known) && session(known) == session(&self.card)))
+    }
+
     /// True unless merge key or fact say that the two are not one.
     fn is_compatible(&self, known: &Card) -> bool {
         let key = self.card.merge_key.is_none() || self.card.merge_key == known.merge_key;
         let fact = match (&self.card.fact, &known.fact) {
-            (Some(new), Some(old)) => judge::normalized_hash(&new.value) == judge::normalized_hash(&old.value),
+            (Some(new), Some(old)) => {
+                judge::normalized_hash(&new.value) == judge::normalized_hash(&old.value)
+            }
             _ => true,
         };
         key && fact
@@ -346,4 +384,3 @@ fn unite(list: &mut Vec<String>, more: &[String]) {
         }
     }
 }
-

@@ -163,7 +163,10 @@ impl<'a> Scorer<'a> {
             .iter()
             .zip(search.shown)
             .map(|(partition, shown)| {
-                shown.iter().filter(|row| search.question.names_date(partition.hot()[*row as usize].occurred)).count()
+                shown
+                    .iter()
+                    .filter(|row| search.question.names_date(partition.hot()[*row as usize].occurred))
+                    .count()
             })
             .sum();
         let date_idf = match hits {

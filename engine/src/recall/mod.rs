@@ -113,7 +113,8 @@ impl Conditions<'_> {
     fn admit(&self, card: &Card) -> bool {
         let request = self.request;
         (request.categories.is_empty() || request.categories.contains(&card.category))
-            && (request.entities.is_empty() || request.entities.iter().any(|entity| card.entities.contains(entity)))
+            && (request.entities.is_empty()
+                || request.entities.iter().any(|entity| card.entities.contains(entity)))
             && request.since.is_none_or(|since| card.occurred_at >= since)
             && request.until.is_none_or(|until| card.occurred_at < until)
             && self.filter.is_none_or(|filter| filter.matches(card))
@@ -154,8 +155,8 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
         let guards = slots.iter().map(|slot| slot.read()).collect::<Result<Vec<_>>>()?;
         let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
         let question = Question::read(request.query.as_deref().unwrap_or(""), &partitions);
-        let (vector, degraded) =
-            tenant.embed_query(question.has_terms().then_some(question.words()), request.vector.as_deref())?;
+        let (vector, degraded) = tenant
+            .embed_query(question.has_terms().then_some(question.words()), request.vector.as_deref())?;
         answer.degraded = degraded;
         answer.searched.terms = question.terms();
         answer.searched.speakers = question.speakers();

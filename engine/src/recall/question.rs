@@ -71,7 +71,11 @@ impl Question {
         let numbers = partitions
             .iter()
             .map(|partition| {
-                partition.speakers().filter(|(_, name)| named.contains(*name)).map(|(number, _)| number).collect()
+                partition
+                    .speakers()
+                    .filter(|(_, name)| named.contains(*name))
+                    .map(|(number, _)| number)
+                    .collect()
             })
             .collect();
         let asks_assistant = ASKS_ASSISTANT.is_match(query);
@@ -137,13 +141,16 @@ impl Question {
 impl PartialDate {
     fn is(self, micros: i64) -> bool {
         let (year, month, day) = civil(micros);
-        self.year.is_none_or(|y| y == year) && self.month.is_none_or(|m| m == month) && self.day.is_none_or(|d| d == day)
+        self.year.is_none_or(|y| y == year)
+            && self.month.is_none_or(|m| m == month)
+            && self.day.is_none_or(|d| d == day)
     }
 }
 
 /// Year, month and day (UTC) of an instant.
 fn civil(micros: i64) -> (i16, i8, i8) {
-    let instant = jiff::Timestamp::from_microsecond(Timestamp::from_micros(micros).as_micros()).unwrap_or_default();
+    let instant =
+        jiff::Timestamp::from_microsecond(Timestamp::from_micros(micros).as_micros()).unwrap_or_default();
     let date = jiff::tz::Offset::UTC.to_datetime(instant).date();
     (date.year(), date.month(), date.day())
 }
@@ -154,7 +161,8 @@ fn find_speakers(query: &str, speakers: &BTreeSet<&str>) -> (BTreeSet<String>, S
     let mut owners: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for speaker in speakers {
         let whole = speaker.trim().to_lowercase();
-        let parts = whole.split([' ', '_', '-', '.']).filter(|part| part.chars().count() >= 2).map(str::to_owned);
+        let parts =
+            whole.split([' ', '_', '-', '.']).filter(|part| part.chars().count() >= 2).map(str::to_owned);
         for form in parts.chain([whole.clone()]) {
             owners.entry(form).or_default().insert(speaker);
         }
@@ -179,7 +187,8 @@ fn find_speakers(query: &str, speakers: &BTreeSet<&str>) -> (BTreeSet<String>, S
         .filter_map(|found| {
             let word = found.get(1)?.as_str();
             let lower = word.to_lowercase();
-            let mut owners = forms.iter().filter(|(form, _)| form.starts_with(&lower) && form.len() > lower.len());
+            let mut owners =
+                forms.iter().filter(|(form, _)| form.starts_with(&lower) && form.len() > lower.len());
             let (_, owner) = owners.next()?;
             let alone = owners.all(|(_, other)| other == owner) && !analyze_query(word).is_empty();
             alone.then(|| (lower, *owner))
@@ -220,7 +229,8 @@ fn find_name(text: &str, name: &str) -> Option<(usize, usize)> {
             end += c.len_utf8();
         }
         let tail = &text[end..];
-        let ending = ["'s", "’s", "'", "’"].iter().find(|ending| tail.starts_with(**ending)).map_or(0, |e| e.len());
+        let ending =
+            ["'s", "’s", "'", "’"].iter().find(|ending| tail.starts_with(**ending)).map_or(0, |e| e.len());
         let after = text[end + ending..].chars().next();
         if spaced && after.is_some_and(|c| c.is_alphanumeric() && c.is_ascii()) {
             continue;
@@ -244,7 +254,8 @@ static ASKS_ASSISTANT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// Patterns of dates, and which group is what; the first that fits a place wins.
 static DATES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
@@ -258,7 +269,10 @@ static DATES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (format!(r"(?i)\b{month}\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s*(\d{{4}})\b)?"), "mdy"),
         (format!(r"(?i)\b{month},?\s+(?:of\s+)?(\d{{4}})\b"), "my"),
         (format!(r"(?i)\b(?:in|during|of|last|since|early|late|mid)[ -]{month}\b"), "m"),
-        (r"(?i)\b(?:in|during|of|since|summer|winter|spring|fall|autumn)\s+((?:19|20)\d\d)\b".to_owned(), "y"),
+        (
+            r"(?i)\b(?:in|during|of|since|summer|winter|spring|fall|autumn)\s+((?:19|20)\d\d)\b".to_owned(),
+            "y",
+        ),
         (r"((?:19|20)\d\d)\s*年".to_owned(), "y"),
     ]
     .into_iter()
@@ -327,7 +341,11 @@ mod tests {
             ("", &["Anna"], &[], ""),
         ] {
             let (found, left) = named(query, speakers);
-            assert_eq!((found.iter().map(String::as_str).collect::<Vec<_>>(), left.as_str()), (who.to_vec(), rest), "{query}");
+            assert_eq!(
+                (found.iter().map(String::as_str).collect::<Vec<_>>(), left.as_str()),
+                (who.to_vec(), rest),
+                "{query}"
+            );
         }
     }
 

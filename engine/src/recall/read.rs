@@ -9,7 +9,9 @@ use crate::filter::Filter;
 use crate::recall::View;
 use crate::store::{ReadBytes, Tables, TenantId};
 use crate::time::Timestamp;
-use crate::verbs::{CardView, Count, FieldChange, Get, History, HistoryAnswer, Include, List, Order, Page, VersionView};
+use crate::verbs::{
+    CardView, Count, FieldChange, Get, History, HistoryAnswer, Include, List, Order, Page, VersionView,
+};
 use crate::{Error, Result};
 
 /// Cards per page when the request does not say.
@@ -85,7 +87,8 @@ struct Cursor {
 
 impl Cursor {
     fn encode(&self) -> Result<String> {
-        let json = serde_json::to_string(self).map_err(|e| Error::Internal(format!("encoding a cursor: {e}")))?;
+        let json =
+            serde_json::to_string(self).map_err(|e| Error::Internal(format!("encoding a cursor: {e}")))?;
         Ok(json.bytes().map(|byte| format!("{byte:02x}")).collect())
     }
 
@@ -216,7 +219,10 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
                 .find(|other| other.id == card.id && other.version + 1 == card.version)
                 .or_else(|| {
                     let replaced = card.supersedes().next()?;
-                    versions.iter().filter(|other| other.id == replaced && other.state != State::Superseded).next_back()
+                    versions
+                        .iter()
+                        .filter(|other| other.id == replaced && other.state != State::Superseded)
+                        .next_back()
                 });
             Ok(VersionView { diff: diff(before, card)?, card: CardView::from(card.clone()) })
         })
@@ -239,7 +245,7 @@ fn diff(before: Option<&Card>, after: &Card) -> Result<Vec<FieldChange>> {
     fields.sort_unstable();
     fields.dedup();
     fields.retain(|field| !ALWAYS.contains(&field.as_str()) && from.get(field) != to.get(field));
-    let mut take = |object: &mut Map<String, Value>, field: &str| object.remove(field).unwrap_or(Value::Null);
+    let take = |object: &mut Map<String, Value>, field: &str| object.remove(field).unwrap_or(Value::Null);
     Ok(fields
         .into_iter()
         .map(|field| FieldChange { from: take(&mut from, &field), to: take(&mut to, &field), field })

@@ -104,7 +104,10 @@ impl Weights {
             let unit = ["b", "cosine_floor", "coverage", "modifier_cap"].contains(&name.as_str());
             let most = if unit { 1.0 } else { 100.0 };
             if !(0.0..=most).contains(&value) {
-                return Err(Error::invalid(format!("weights.{name}"), format!("must be a number from 0 to {most}")));
+                return Err(Error::invalid(
+                    format!("weights.{name}"),
+                    format!("must be a number from 0 to {most}"),
+                ));
             }
         }
         if self.squash < 0.01 {
@@ -145,8 +148,14 @@ impl Default for Settings {
                 "rule",
                 Weights { recency: 0.0, importance: 0.2, confidence: 0.3, session: 0.0, ..default.clone() },
             ),
-            preset("dialogue", Weights { recency: 0.2, importance: 0.0, lend_answer: 0.4, ..default.clone() }),
-            preset("card", Weights { recency: 0.1, importance: 0.0, confidence: 0.3, session: 0.0, ..default }),
+            preset(
+                "dialogue",
+                Weights { recency: 0.2, importance: 0.0, lend_answer: 0.4, ..default.clone() },
+            ),
+            preset(
+                "card",
+                Weights { recency: 0.1, importance: 0.0, confidence: 0.3, session: 0.0, ..default },
+            ),
         ];
         let half_lives = [
             (category::PREFERENCE, 720.0),

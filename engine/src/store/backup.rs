@@ -45,7 +45,9 @@ impl Database {
             loop {
                 let mut transaction = target.begin_write().map_err(storage)?;
                 // The last commit is durable; those before it need not be.
-                transaction.set_durability(redb::Durability::None).map_err(|e| Error::Internal(e.to_string()))?;
+                transaction
+                    .set_durability(redb::Durability::None)
+                    .map_err(|e| Error::Internal(e.to_string()))?;
                 {
                     let mut tables = Tables::write(&transaction)?;
                     for entry in entries.by_ref().take(ENTRIES_PER_COMMIT) {

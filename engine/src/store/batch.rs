@@ -53,7 +53,7 @@ impl<'t> Batch<'t> {
     }
 
     /// How many values this batch has written or removed so far.
-    pub(super) fn writes(&self) -> u64 {
+    pub(crate) fn writes(&self) -> u64 {
         self.writes
     }
 
@@ -81,7 +81,12 @@ impl<'t> Batch<'t> {
     ///
     /// # Errors
     /// [`Error::Conflict`] when the identifier is taken.
-    pub(crate) fn create(&mut self, tenant: TenantId, mut card: Card, vector: Option<Vec<f32>>) -> Result<Arc<Card>> {
+    pub(crate) fn create(
+        &mut self,
+        tenant: TenantId,
+        mut card: Card,
+        vector: Option<Vec<f32>>,
+    ) -> Result<Arc<Card>> {
         let key = keys::card(tenant, card.id);
         if self.tables.card(tenant, card.id)?.is_some() {
             return Err(Error::Conflict { message: format!("card {} exists already", card.id) });
@@ -154,7 +159,14 @@ impl<'t> Batch<'t> {
     }
 
     /// Appends a change as it was in another store; its card must have been restored.
-    pub(crate) fn restore_change(&mut self, tenant: TenantId, kind: ChangeKind, card: CardId, version: u32, at: Timestamp) -> Result<()> {
+    pub(crate) fn restore_change(
+        &mut self,
+        tenant: TenantId,
+        kind: ChangeKind,
+        card: CardId,
+        version: u32,
+        at: Timestamp,
+    ) -> Result<()> {
         let card = self
             .tables
             .version(tenant, card, version)?
@@ -224,7 +236,12 @@ impl<'t> Batch<'t> {
         self.put(table, key, &value)
     }
 
-    fn put_vector(&mut self, tenant: TenantId, card: &mut Card, vector: Option<Vec<f32>>) -> Result<Option<Arc<[f32]>>> {
+    fn put_vector(
+        &mut self,
+        tenant: TenantId,
+        card: &mut Card,
+        vector: Option<Vec<f32>>,
+    ) -> Result<Option<Arc<[f32]>>> {
         let Some(vector) = vector else { return Ok(None) };
         card.vector_version = card.version;
         let key = keys::version(tenant, card.id, card.version);
@@ -232,7 +249,13 @@ impl<'t> Batch<'t> {
         Ok(Some(vector.into()))
     }
 
-    fn log(&mut self, tenant: TenantId, kind: ChangeKind, card: Card, vector: Option<Arc<[f32]>>) -> Result<Arc<Card>> {
+    fn log(
+        &mut self,
+        tenant: TenantId,
+        kind: ChangeKind,
+        card: Card,
+        vector: Option<Arc<[f32]>>,
+    ) -> Result<Arc<Card>> {
         let at = card.updated_at;
         self.log_at(tenant, kind, card, vector, at)
     }

@@ -161,9 +161,7 @@ impl Database {
 /// The model recorded in the tables.
 pub(crate) fn read_model<T: ReadBytes>(tables: &Tables<T>) -> Result<Option<ModelRecord>> {
     let Some(json) = tables.meta(META_MODEL)? else { return Ok(None) };
-    serde_json::from_slice(&json)
-        .map(Some)
-        .map_err(|e| Error::corrupt("table meta key model", e.to_string()))
+    serde_json::from_slice(&json).map(Some).map_err(|e| Error::corrupt("table meta key model", e.to_string()))
 }
 
 impl Batch<'_> {
@@ -216,9 +214,11 @@ fn take_lock(io: &dyn Io, directory: &Path) -> Result<Box<dyn IoFile>> {
 
 /// Checks the format of an existing store or lays out a new one; gives its seed.
 fn initialise(redb: &redb::Database, seed: u64) -> Result<u64> {
-    let existing = match redb.begin_read().map_err(storage)?.open_table(
-        crate::store::keys::TableId::Meta.definition(),
-    ) {
+    let existing = match redb
+        .begin_read()
+        .map_err(storage)?
+        .open_table(crate::store::keys::TableId::Meta.definition())
+    {
         Ok(_) => Some(Tables::read(&redb.begin_read().map_err(storage)?)?),
         Err(redb::TableError::TableDoesNotExist(_)) => None,
         Err(error) => return Err(storage(error)),

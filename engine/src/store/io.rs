@@ -158,8 +158,9 @@ pub(crate) fn read_file(io: &dyn Io, path: &Path) -> Result<Option<Vec<u8>>> {
         Err(error) => return at(path, Err(error)),
     };
     let len = at(path, file.len())?;
-    let len = usize::try_from(len)
-        .map_err(|_| Error::corrupt(path.display().to_string(), "the file is larger than memory can address"))?;
+    let len = usize::try_from(len).map_err(|_| {
+        Error::corrupt(path.display().to_string(), "the file is larger than memory can address")
+    })?;
     let mut bytes = vec![0; len];
     at(path, file.read_at(0, &mut bytes))?;
     Ok(Some(bytes))

@@ -96,7 +96,8 @@ impl<'t> Tables<WriteTable<'t>> {
 
     /// Registers a tenant under a number.
     pub(crate) fn put_tenant(&mut self, id: TenantId, tenant: &TenantRecord) -> Result<()> {
-        let json = serde_json::to_vec(tenant).map_err(|e| Error::Internal(format!("encoding a tenant: {e}")))?;
+        let json =
+            serde_json::to_vec(tenant).map_err(|e| Error::Internal(format!("encoding a tenant: {e}")))?;
         let key = id.prefix();
         self.put(TableId::Tenants, &key, &record::seal(TableId::Tenants, &key, Schema::TenantJson, &json))?;
         let name = tenant.name.as_bytes();
@@ -227,7 +228,9 @@ impl<T: ReadBytes> Tables<T> {
         let key = keys::version(tenant, card.id, card.vector_version);
         match self.vectors.get(key.as_slice()).map_err(storage)? {
             Some(value) => record::open_vector(&key, value.value()).map(Some),
-            None => Err(Error::corrupt(record::place(TableId::Vectors, &key), "the card's vector is missing")),
+            None => {
+                Err(Error::corrupt(record::place(TableId::Vectors, &key), "the card's vector is missing"))
+            }
         }
     }
 
@@ -249,7 +252,10 @@ impl<T: ReadBytes> Tables<T> {
         after: Option<CardId>,
         backward: bool,
     ) -> Result<Box<dyn Iterator<Item = Result<Card>> + 'a>> {
-        let (low, high) = (keys::card(tenant, CardId::from_bytes([0; 16])), keys::card(tenant, CardId::from_bytes([255; 16])));
+        let (low, high) = (
+            keys::card(tenant, CardId::from_bytes([0; 16])),
+            keys::card(tenant, CardId::from_bytes([255; 16])),
+        );
         let edge = after.map(|id| keys::card(tenant, id));
         let (from, to) = match (&edge, backward) {
             (None, _) => (Bound::Included(low.as_slice()), Bound::Included(high.as_slice())),
@@ -278,8 +284,9 @@ impl<T: ReadBytes> Tables<T> {
             .map_err(storage)?;
         Ok(range.map(|entry| {
             let (key, value) = entry.map_err(storage)?;
-            let sequence = keys::sequence_of_key(key.value())
-                .ok_or_else(|| Error::corrupt(record::place(TableId::Changes, key.value()), "not a change key"))?;
+            let sequence = keys::sequence_of_key(key.value()).ok_or_else(|| {
+                Error::corrupt(record::place(TableId::Changes, key.value()), "not a change key")
+            })?;
             Ok((sequence, record::open_change(key.value(), value.value())?))
         }))
     }
@@ -308,10 +315,8 @@ impl<T: ReadBytes> Tables<T> {
     ) -> Result<impl Iterator<Item = Entry<'a>> + 'a> {
         let start = tenant.map_or(Vec::new(), |tenant| tenant.prefix().to_vec());
         let end = tenant.and_then(TenantId::end).map(|end| end.to_vec());
-        let bounds = (
-            Bound::Included(start.as_slice()),
-            end.as_deref().map_or(Bound::Unbounded, Bound::Excluded),
-        );
+        let bounds =
+            (Bound::Included(start.as_slice()), end.as_deref().map_or(Bound::Unbounded, Bound::Excluded));
         let range = self.table(table).range::<&[u8]>(bounds).map_err(storage)?;
         Ok(range.map(|entry| entry.map_err(storage)))
     }

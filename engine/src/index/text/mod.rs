@@ -15,6 +15,7 @@ mod script;
 mod stop_words;
 pub mod tokens;
 
+pub use bm25::NO_ROW;
 pub use bm25::{Parameters, Scores, Statistics, Windows};
 pub use index::{Postings, TextIndex};
 pub use tokens::{

@@ -85,7 +85,8 @@ pub(crate) fn decode_card(payload: &[u8]) -> Result<Card, String> {
 /// [`Error::Corrupt`] naming table and key when header, length or checksum do not fit.
 pub(crate) fn open<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(Schema, &'a [u8])> {
     let bad = |detail: &str| Error::corrupt(place(table, key), detail);
-    let (header, payload) = value.split_at_checked(HEADER).ok_or_else(|| bad("shorter than a record header"))?;
+    let (header, payload) =
+        value.split_at_checked(HEADER).ok_or_else(|| bad("shorter than a record header"))?;
     let u16_at = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     if u16_at(0) != MAGIC {
         return Err(bad("no record magic"));
@@ -226,6 +227,8 @@ pub(crate) fn seal_bytes(table: TableId, key: &[u8], bytes: &[u8]) -> Vec<u8> {
 pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<&'a [u8]> {
     match open(table, key, value)? {
         (Schema::Bytes, payload) => Ok(payload),
-        (other, _) => Err(Error::corrupt(place(table, key), format!("raw bytes were expected, found {other:?}"))),
+        (other, _) => {
+            Err(Error::corrupt(place(table, key), format!("raw bytes were expected, found {other:?}")))
+        }
     }
 }
