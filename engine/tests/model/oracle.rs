@@ -140,7 +140,11 @@ pub(crate) fn draft(request: &Remember, now: Timestamp) -> Card {
         state: if confidence < STATED_CONFIDENCE { State::Candidate } else { State::Active },
         state_before: None,
         vector_version: 0,
-        reason: Reason { action: "created".into(), actor: request.actor.clone(), why: request.reason.clone() },
+        reason: Reason {
+            action: "created".into(),
+            actor: request.actor.clone(),
+            why: request.reason.clone(),
+        },
     }
 }
 
@@ -256,7 +260,8 @@ impl Tenant {
             if analysis.refers_back()
                 && let Some(known) = self.log.last().and_then(|id| self.current(*id))
                 && Self::comparable(&new, known, now)
-                && known.source().and_then(|s| s.session.clone()) == new.source().and_then(|s| s.session.clone())
+                && known.source().and_then(|s| s.session.clone())
+                    == new.source().and_then(|s| s.session.clone())
                 && judge::relation_to_previous(&judge::analyze(&known.content), &analysis)
                     == (Relation::ValueChanged { explicit: true })
             {
@@ -311,7 +316,13 @@ impl Tenant {
             card.reason = Reason { action: "merged".into(), ..new.reason.clone() };
             card.vector_version = if vector.is_some() { card.version + 1 } else { 0 };
             let id = Some(card.id);
-            return told(id, Outcome::Merged, vec![(id, "merged")], vec![Write::Revise(Box::new(card))], true);
+            return told(
+                id,
+                Outcome::Merged,
+                vec![(id, "merged")],
+                vec![Write::Revise(Box::new(card))],
+                true,
+            );
         }
         let outcome = match (replaces.is_empty(), new.state) {
             (false, _) => Outcome::Superseded,
@@ -371,7 +382,8 @@ impl Tenant {
         if card == *base && request.vector.is_none() {
             return Err("invalid_argument");
         }
-        card.reason = Reason { actor: request.actor.clone(), why: request.reason.clone(), ..Reason::default() };
+        card.reason =
+            Reason { actor: request.actor.clone(), why: request.reason.clone(), ..Reason::default() };
         let renewed = card.content != base.content || request.vector.is_some();
         if card.content == base.content && card.fact == base.fact && card.polarity == base.polarity {
             card.reason.action = "edited".into();
@@ -474,8 +486,9 @@ impl Tenant {
                     skipped.push((id, "pinned"));
                     continue;
                 }
-                let admitted =
-                    |source: &Source| filter.matches_card(&Card { sources: vec![source.clone()], ..card.clone() });
+                let admitted = |source: &Source| {
+                    filter.matches_card(&Card { sources: vec![source.clone()], ..card.clone() })
+                };
                 let kept: Vec<Source> = card.sources.iter().filter(|s| !admitted(s)).cloned().collect();
                 if !kept.is_empty() {
                     card.sources = kept;
@@ -627,7 +640,13 @@ impl Tenant {
     }
 
     /// All of them in an order.
-    pub(crate) fn list(&self, view: &Looking, filter: Option<&Filter>, order: Order, now: Timestamp) -> Vec<Card> {
+    pub(crate) fn list(
+        &self,
+        view: &Looking,
+        filter: Option<&Filter>,
+        order: Order,
+        now: Timestamp,
+    ) -> Vec<Card> {
         let mut cards: Vec<Card> = self.select(view, filter, now).cloned().collect();
         // By identifier first: sorting is stable.
         match order {
@@ -693,8 +712,10 @@ fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
         None => card.updated_at.plus(hour) <= now,
         Some(source) => {
             let time = source.occurred_at.unwrap_or(now);
-            let elsewhere = source.session.is_some() && card.sources.iter().all(|s| s.session != source.session);
-            let later = card.sources.iter().filter_map(|s| s.occurred_at).all(|known| known.plus(hour) <= time);
+            let elsewhere =
+                source.session.is_some() && card.sources.iter().all(|s| s.session != source.session);
+            let later =
+                card.sources.iter().filter_map(|s| s.occurred_at).all(|known| known.plus(hour) <= time);
             if !card.sources.contains(source) {
                 card.sources.push(source.clone());
             }

@@ -221,8 +221,10 @@ fn correct(caller: bool) -> BoxedStrategy<Correct> {
 }
 
 fn view() -> BoxedStrategy<Box<View>> {
-    let include =
-        prop::collection::vec(select(vec![Include::Superseded, Include::Candidates, Include::Forgotten]), 0..4);
+    let include = prop::collection::vec(
+        select(vec![Include::Superseded, Include::Candidates, Include::Forgotten]),
+        0..4,
+    );
     (include, maybe(0.2, -1..8i64), maybe(0.2, -1..8i64))
         .prop_map(|(include, as_of, known_at)| {
             Box::new(View { include, as_of: as_of.map(at), known_at: known_at.map(at) })

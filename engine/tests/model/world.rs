@@ -6,8 +6,8 @@ use std::sync::Arc;
 use memcards::card::{Card, CardId, LinkKind, Reason};
 use memcards::embed::Embedder;
 use memcards::{
-    Affected, CardView, Clock, Correct, Count, Error, Forget, Get, History, Include, List, ManualClock, Options,
-    Order, Recall, Remember, Restore, Store, Timestamp,
+    Affected, CardView, Clock, Correct, Count, Error, Forget, Get, History, Include, List, ManualClock,
+    Options, Order, Recall, Remember, Restore, Store, Timestamp,
 };
 
 use crate::oracle::{self, Looking, Told};
@@ -155,7 +155,8 @@ impl World {
         let known = self.model[t].current(id).is_some();
         assert_eq!(told.id.is_some(), known, "new or known: {id} {told:?}");
         assert_eq!(told.id.unwrap_or(id), id);
-        let expected: Vec<_> = told.affected.iter().map(|(card, change)| (card.unwrap_or(id), *change)).collect();
+        let expected: Vec<_> =
+            told.affected.iter().map(|(card, change)| (card.unwrap_or(id), *change)).collect();
         let found: Vec<_> = affected.iter().map(|affected| (affected.id, affected.change)).collect();
         assert_eq!(found, expected);
         (!known).then_some(id)
@@ -207,7 +208,10 @@ impl World {
         let told = self.model[t].forget(&ids, filter, &reason, self.now());
         match (told, self.tenant(t).forget(request.clone())) {
             (Ok((forgotten, detached, skipped, told)), Ok(answer)) => {
-                assert_eq!((answer.forgotten, answer.detached, answer.dry_run), (forgotten, detached, dry_run));
+                assert_eq!(
+                    (answer.forgotten, answer.detached, answer.dry_run),
+                    (forgotten, detached, dry_run)
+                );
                 let found: Vec<_> = answer.skipped.iter().map(|skipped| (skipped.id, skipped.why)).collect();
                 assert_eq!(found, skipped);
                 if !dry_run {
@@ -256,11 +260,8 @@ impl World {
 
     /// Goes through all pages.
     pub(crate) fn list(&self, t: usize, mut request: List) {
-        let view = Looking {
-            include: request.include.clone(),
-            as_of: request.as_of,
-            known_at: request.known_at,
-        };
+        let view =
+            Looking { include: request.include.clone(), as_of: request.as_of, known_at: request.known_at };
         let expected = self.model[t].list(&view, request.filter.as_ref(), request.order, self.now());
         let limit = request.limit.unwrap();
         let mut found = Vec::new();
@@ -294,8 +295,10 @@ impl World {
                 assert_eq!(answer.versions.len(), expected.len());
                 for (found, expected) in answer.versions.iter().zip(&expected) {
                     compare_view(&found.card, expected);
-                    if let Some(before) =
-                        answer.versions.iter().find(|v| v.card.id == expected.id && v.card.version + 1 == expected.version)
+                    if let Some(before) = answer
+                        .versions
+                        .iter()
+                        .find(|v| v.card.id == expected.id && v.card.version + 1 == expected.version)
                     {
                         let changed = found.diff.iter().any(|change| change.field == "state");
                         assert_eq!(changed, before.card.state != expected.state);
@@ -310,11 +313,8 @@ impl World {
     /// With a filter everything that it admits is a hit, so the set is known; without one
     /// the hits are some of what the view shows.
     fn recall(&self, t: usize, request: Recall) {
-        let view = Looking {
-            include: request.include.clone(),
-            as_of: request.as_of,
-            known_at: request.known_at,
-        };
+        let view =
+            Looking { include: request.include.clone(), as_of: request.as_of, known_at: request.known_at };
         let top = request.top.unwrap();
         let expected = self.model[t].list(&view, request.filter.as_ref(), Order::OldestFirst, self.now());
         let tenant = self.tenant(t);
@@ -324,7 +324,10 @@ impl World {
         assert!(all.hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "order of {request:?}");
         for hit in &all.hits {
             let card = expected.iter().find(|card| card.id == hit.card.id);
-            compare_view(&hit.card, card.unwrap_or_else(|| panic!("{} is no answer to {request:?}", hit.card.id)));
+            compare_view(
+                &hit.card,
+                card.unwrap_or_else(|| panic!("{} is no answer to {request:?}", hit.card.id)),
+            );
             assert!((0.0..=1.0).contains(&hit.score), "{}", hit.score);
         }
         found.sort();
@@ -335,7 +338,8 @@ impl World {
             assert_eq!(found.len(), if asked { expected.len() } else { 0 }, "{request:?}");
         }
         assert_eq!(some.hits.len(), top.min(all.hits.len()));
-        let settled = all.hits.iter().any(|hit| hit.card.links.iter().any(|l| l.kind == LinkKind::ConflictsWith));
+        let settled =
+            all.hits.iter().any(|hit| hit.card.links.iter().any(|l| l.kind == LinkKind::ConflictsWith));
         if !settled {
             let whole = all.hits.iter().map(|hit| (hit.card.id, hit.score));
             assert!(some.hits.iter().map(|hit| (hit.card.id, hit.score)).eq(whole.take(top)), "{request:?}");
