@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use memcards::{Options, Remember, Store};
 use memcards_benches::Outcome;
 use memcards_benches::latency::{Percentiles, median, timed};
@@ -29,15 +29,23 @@ pub(crate) struct Arguments {
     /// Lengths of caller-supplied vectors to measure.
     #[arg(long, value_delimiter = ',', default_values_t = [64, 256])]
     dimensions: Vec<usize>,
+    /// Measure only this kind of card.
+    #[arg(long, value_enum)]
+    kind: Option<Kind>,
+    /// Leave the built-in model out.
+    #[arg(long)]
+    no_model: bool,
     /// Where the stores are made (the system's temporary directory when absent).
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
 }
 
 /// What is remembered.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
+    /// Turns of a conversation, which are compared with nothing.
     Turns,
+    /// Statements, which are compared with what is held.
     Statements,
 }
 
@@ -47,7 +55,11 @@ const BARE: TableDefinition<'static, &'static [u8], &'static [u8]> = TableDefini
 pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     let mut figures = Vec::new();
     for (kind, kind_name) in [(Kind::Turns, "turns"), (Kind::Statements, "statements")] {
-        let vectors = arguments.dimensions.iter().map(|dimension| Some(*dimension)).chain([None]);
+        if arguments.kind.is_some_and(|only| only != kind) {
+            continue;
+        }
+        let vectors = arguments.dimensions.iter().map(|dimension| Some(*dimension));
+        let vectors = vectors.chain((!arguments.no_model).then_some(None));
         for dimension in vectors {
             let name = match dimension {
                 Some(dimension) => format!("{kind_name}, vectors of {dimension} from the caller"),
