@@ -133,10 +133,11 @@ impl Partition {
     }
 
     fn add(&mut self, card: &Card, vector: Option<&[f32]>) -> Result<()> {
-        let analysis = judge::analyze(&card.content);
+        // Events are never compared with statements: nobody looks for their topic.
+        let analysis = (!card.is_event()).then(|| judge::analyze(&card.content));
         let row = Row {
-            topic: analysis.topic_hash(),
-            subject: analysis.subject_hash(),
+            topic: analysis.as_ref().and_then(judge::Analysis::topic_hash),
+            subject: analysis.as_ref().and_then(judge::Analysis::subject_hash),
             length: card.content.chars().count() as u32,
             question: is_question(&card.content),
             card: stripped(card),

@@ -1,7 +1,7 @@
 //! The rules of `correct`.
 
 use crate::card::{Card, LinkKind, Reason, State};
-use crate::learn::{link, register, supersede};
+use crate::learn::{Reading, link, register, supersede};
 use crate::store::{Batch, ModelRecord};
 use crate::time::Timestamp;
 use crate::verbs::{Affected, Corrected, How};
@@ -59,7 +59,7 @@ impl Correction {
                 card.sources = present.sources.clone();
                 card.reason.action = "edited".into();
                 let card = batch.revise(tenant, card, self.vector, self.now)?;
-                register(batch, tenant, &card)?;
+                register(batch, tenant, &card, &Reading::default())?;
                 let affected = vec![Affected { id: card.id, change: "edited" }];
                 (card, affected)
             }
@@ -85,7 +85,7 @@ impl Correction {
                     None => batch.tables().vector(tenant, &present)?,
                 };
                 let card = batch.create(tenant, card, vector)?;
-                register(batch, tenant, &card)?;
+                register(batch, tenant, &card, &Reading::default())?;
                 let changed = match self.how {
                     How::Negation => supersede(batch, tenant, present, &card, true, self.now)?,
                     _ => link(batch, tenant, present, &card, theirs, self.now)?,
