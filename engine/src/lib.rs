@@ -4,6 +4,7 @@ pub mod card;
 pub mod embed;
 mod engine;
 pub mod error;
+pub mod exchange;
 pub mod filter;
 mod forget;
 pub mod index;

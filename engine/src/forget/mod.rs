@@ -14,7 +14,7 @@ use crate::{Error, Result};
 enum Step {
     Forget,
     /// Only the sources that satisfy the condition go; the card was also said elsewhere.
-    Detach(Card),
+    Detach(Box<Card>),
     Skip(&'static str),
 }
 
@@ -40,7 +40,7 @@ impl Forgetting {
                 Step::Detach(rest) => {
                     answer.detached.push(card.id);
                     if !self.dry_run {
-                        batch.revise(tenant, self.with_reason(rest, "detached"), None, self.now)?;
+                        batch.revise(tenant, self.with_reason(*rest, "detached"), None, self.now)?;
                     }
                 }
                 Step::Forget => {
@@ -82,7 +82,7 @@ impl Forgetting {
             .collect();
         match kept.is_empty() {
             true => Step::Forget,
-            false => Step::Detach(Card { sources: kept, ..card.clone() }),
+            false => Step::Detach(Box::new(Card { sources: kept, ..card.clone() })),
         }
     }
 }

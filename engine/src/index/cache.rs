@@ -177,18 +177,6 @@ impl IndexCache {
         }
     }
 
-    /// Forgets the partitions of a tenant, in memory and on disk.
-    pub(crate) fn drop_tenant(&self, database: &Database, tenant: TenantId) -> Result<()> {
-        self.slots.lock().retain(|(owner, _), _| *owner != tenant);
-        for track in Track::ALL {
-            let path = path(&database.index_directory(), tenant, *track);
-            if database.io().exists(&path) {
-                io::at(&path, database.io().remove(&path))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Writes snapshot files of all loaded partitions that have changed enough to be worth
     /// it (`all`: that have changed at all). Gives how many were written.
     pub(crate) fn checkpoint(&self, database: &Database, all: bool) -> Result<usize> {

@@ -248,12 +248,6 @@ impl Partition {
         &self.hot
     }
 
-    /// Rows of current versions of active and candidate cards: the documents that
-    /// statistics count.
-    pub(crate) fn live(&self) -> &RowSet {
-        &self.live
-    }
-
     /// The postings.
     pub(crate) fn text(&self) -> &TextIndex {
         &self.text

@@ -55,11 +55,6 @@ impl Vectors {
         self.data.get(row as usize * self.dimension..(row as usize + 1) * self.dimension)
     }
 
-    /// Length of the vectors; 0 before the first one.
-    pub(crate) fn dimension(&self) -> usize {
-        self.dimension
-    }
-
     /// Cosine of every allowed row that has a vector with a unit-length query.
     pub(crate) fn scan(&self, query: &[f32], allowed: &RowSet, mut found: impl FnMut(u32, f32)) {
         if query.len() != self.dimension {

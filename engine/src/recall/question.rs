@@ -191,7 +191,7 @@ fn find_speakers(query: &str, speakers: &BTreeSet<&str>) -> (BTreeSet<String>, S
                 forms.iter().filter(|(form, _)| form.starts_with(&lower) && form.len() > lower.len());
             let (_, owner) = owners.next()?;
             let alone = owners.all(|(_, other)| other == owner) && !analyze_query(word).is_empty();
-            alone.then(|| (lower, *owner))
+            alone.then_some((lower, *owner))
         })
         .collect();
     for (form, speaker) in short {

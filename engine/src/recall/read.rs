@@ -94,7 +94,7 @@ impl Cursor {
 
     fn decode(text: &str, order: Order) -> Result<Self> {
         let bad = || Error::invalid("cursor", "is not one that a list with this order answered");
-        if text.len() % 2 != 0 || text.len() > 1024 || !text.is_ascii() {
+        if !text.len().is_multiple_of(2) || text.len() > 1024 || !text.is_ascii() {
             return Err(bad());
         }
         let bytes = (0..text.len() / 2)
@@ -219,10 +219,7 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
                 .find(|other| other.id == card.id && other.version + 1 == card.version)
                 .or_else(|| {
                     let replaced = card.supersedes().next()?;
-                    versions
-                        .iter()
-                        .filter(|other| other.id == replaced && other.state != State::Superseded)
-                        .next_back()
+                    versions.iter().rfind(|other| other.id == replaced && other.state != State::Superseded)
                 });
             Ok(VersionView { diff: diff(before, card)?, card: CardView::from(card.clone()) })
         })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::store::database::{Database, STORE_FILE};
-use crate::store::io::{OpenMode, RedbFile, at};
+use crate::store::io::{OpenMode, RedbFile, at, parent};
 use crate::store::keys::TableId;
 use crate::store::record;
 use crate::store::tables::{Tables, storage};
@@ -68,10 +68,8 @@ impl Database {
         target.close().map_err(storage)?;
         at(&partial, io.sync_directory(&partial))?;
         at(to, io.rename(&partial, to))?;
-        match to.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => at(parent, io.sync_directory(parent))?,
-            _ => at(Path::new("."), io.sync_directory(Path::new(".")))?,
-        }
+        let directory = parent(to);
+        at(directory, io.sync_directory(directory))?;
         Ok(copied)
     }
 }

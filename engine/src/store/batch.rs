@@ -140,22 +140,39 @@ impl<'t> Batch<'t> {
         self.log(tenant, ChangeKind::Touch, card, vector)
     }
 
-    /// Writes a version as it was in another store, as history or as the present one.
+    /// Writes the next version of a card as it was in another store.
     pub(crate) fn restore_version(
         &mut self,
         tenant: TenantId,
         card: Card,
         vector: Option<Vec<f32>>,
-        current: bool,
     ) -> Result<()> {
         if let Some(vector) = vector {
             let key = keys::version(tenant, card.id, card.vector_version);
             self.put(TableId::Vectors, &key, &record::seal_vector(&key, &vector))?;
         }
-        match current {
-            true => self.put_record(TableId::Cards, &keys::card(tenant, card.id), &card),
-            false => self.put_record(TableId::Versions, &keys::version(tenant, card.id, card.version), &card),
+        if let Some(present) = self.tables.card(tenant, card.id)? {
+            self.put_record(
+                TableId::Versions,
+                &keys::version(tenant, present.id, present.version),
+                &present,
+            )?;
         }
+        self.put_record(TableId::Cards, &keys::card(tenant, card.id), &card)
+    }
+
+    /// Points a look-up, known by kind and hash only, at a card, if the card is there.
+    pub(crate) fn restore_lookup(
+        &mut self,
+        tenant: TenantId,
+        kind_and_hash: [u8; 17],
+        card: CardId,
+    ) -> Result<()> {
+        if self.tables.card(tenant, card)?.is_none() {
+            return Ok(());
+        }
+        let key = [tenant.prefix().as_slice(), &kind_and_hash].concat();
+        self.put(TableId::Lookup, &key, &record::seal_bytes(TableId::Lookup, &key, &card.to_bytes()))
     }
 
     /// Appends a change as it was in another store; its card must have been restored.

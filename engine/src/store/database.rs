@@ -1,6 +1,5 @@
 //! Opening a store directory: the one place that does it.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -136,11 +135,6 @@ impl Database {
         self.io.as_ref()
     }
 
-    /// The store directory.
-    pub(crate) fn directory(&self) -> &Path {
-        &self.directory
-    }
-
     /// Where derived index files live.
     pub(crate) fn index_directory(&self) -> PathBuf {
         self.directory.join(INDEX_DIRECTORY)
@@ -243,9 +237,4 @@ fn initialise(redb: &redb::Database, seed: u64) -> Result<u64> {
     }
     transaction.commit().map_err(storage)?;
     Ok(seed)
-}
-
-/// True when the error only says that nothing is there.
-pub(crate) fn is_missing(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }

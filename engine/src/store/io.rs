@@ -4,6 +4,8 @@
 //! that a recording or a faulty implementation sees every byte. This module knows nothing
 //! of what the files hold.
 
+#![allow(clippy::disallowed_methods, reason = "this is the seam")]
+
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -145,6 +147,14 @@ impl Io for RealIo {
     }
 }
 
+/// The directory of a path, for making a new name in it durable.
+pub(crate) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
 /// Puts the path into the error of a file operation.
 pub(crate) fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
     result.map_err(|source| Error::Io { path: path.to_owned(), source })
@@ -176,9 +186,65 @@ pub(crate) fn write_file(io: &dyn Io, path: &Path, bytes: &[u8]) -> Result<()> {
         at(&temporary, file.sync())?;
     }
     at(path, io.rename(&temporary, path))?;
-    match path.parent() {
-        Some(directory) => at(directory, io.sync_directory(directory)),
-        None => Ok(()),
+    let directory = parent(path);
+    at(directory, io.sync_directory(directory))
+}
+
+/// Reads a file behind the seam from its start to its end.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    file: Box<dyn IoFile>,
+    at: u64,
+    len: u64,
+}
+
+impl Reader {
+    /// Opens a file for reading.
+    pub(crate) fn open(io: &dyn Io, path: &Path) -> Result<Self> {
+        let file = at(path, io.open(path, OpenMode::Read))?;
+        let len = at(path, file.len())?;
+        Ok(Self { file, at: 0, len })
+    }
+}
+
+impl io::Read for Reader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len - self.at).unwrap_or(usize::MAX);
+        let count = out.len().min(left);
+        self.file.read_at(self.at, &mut out[..count])?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// Writes a new file behind the seam from its start to its end.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    file: Box<dyn IoFile>,
+    at: u64,
+}
+
+impl Writer {
+    /// Creates a file that must not exist yet.
+    pub(crate) fn create(io: &dyn Io, path: &Path) -> Result<Self> {
+        Ok(Self { file: at(path, io.open(path, OpenMode::CreateNew))?, at: 0 })
+    }
+
+    /// Makes what was written durable.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+}
+
+impl io::Write for Writer {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.file.write_at(self.at, data)?;
+        self.at += data.len() as u64;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -16,9 +16,9 @@ mod verify;
 mod writer;
 
 pub(crate) use batch::{Applied, Batch};
-pub(crate) use database::{Database, DatabaseOptions, ModelRecord};
-pub(crate) use keys::{Lookup, TenantId};
+pub(crate) use database::{Database, DatabaseOptions, ModelRecord, read_model};
+pub(crate) use keys::{Lookup, TableId, TenantId};
 pub(crate) use record::ChangeKind;
 pub use tables::TenantRecord;
-pub(crate) use tables::{ReadBytes, Tables};
+pub(crate) use tables::{ReadBytes, Tables, open_lookup};
 pub use verify::{Finding, VerifyReport};

@@ -38,6 +38,15 @@ pub(crate) fn storage(error: impl Into<redb::Error>) -> Error {
     }
 }
 
+/// The card in a value of `lookup`.
+pub(crate) fn open_lookup(key: &[u8], value: &[u8]) -> Result<CardId> {
+    let bytes = record::open_bytes(TableId::Lookup, key, value)?;
+    let id = bytes
+        .try_into()
+        .map_err(|_| Error::corrupt(record::place(TableId::Lookup, key), "not a card identifier"))?;
+    Ok(CardId::from_bytes(id))
+}
+
 /// What is known of a tenant itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -238,11 +247,7 @@ impl<T: ReadBytes> Tables<T> {
     pub(crate) fn lookup(&self, tenant: TenantId, lookup: &Lookup<'_>) -> Result<Option<CardId>> {
         let key = lookup.key(tenant);
         let Some(value) = self.lookup.get(key.as_slice()).map_err(storage)? else { return Ok(None) };
-        let bytes = record::open_bytes(TableId::Lookup, &key, value.value())?;
-        let id = bytes
-            .try_into()
-            .map_err(|_| Error::corrupt(record::place(TableId::Lookup, &key), "not a card identifier"))?;
-        Ok(Some(CardId::from_bytes(id)))
+        open_lookup(&key, value.value()).map(Some)
     }
 
     /// The tenant's cards after (before, when `backward`) a card, current versions only.

@@ -8,7 +8,7 @@ use crate::card::Card;
 use crate::store::database::Database;
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::record;
-use crate::store::tables::{ReadBytes, Tables};
+use crate::store::tables::{ReadBytes, Tables, open_lookup};
 use crate::{Error, Result};
 
 /// One thing that is wrong.
@@ -164,9 +164,7 @@ fn check<T: ReadBytes>(
         }
         TableId::Lookup => {
             report.lookups += 1;
-            let bytes = record::open_bytes(table, key, value)?;
-            let id = bytes.try_into().map_err(|_| bad("not a card identifier"))?;
-            if tables.card(tenant, crate::card::CardId::from_bytes(id))?.is_none() {
+            if tables.card(tenant, open_lookup(key, value)?)?.is_none() {
                 return Err(bad("leads to a card that is not there"));
             }
         }

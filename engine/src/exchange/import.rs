@@ -1,0 +1,309 @@
+//! Reading a store from JSON Lines: identifiers, versions, times and the order of changes
+//! are kept. Reading the same file again changes nothing.
+
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
+
+use serde::Serialize;
+
+use crate::card::CardId;
+use crate::engine::Store;
+use crate::exchange::{ChangeLine, FORMAT, Kind, Line};
+use crate::store::{Batch, ChangeKind, ModelRecord, TenantId};
+use crate::time::Timestamp;
+use crate::{Error, Result};
+
+/// Lines in one commit.
+const LINES_PER_COMMIT: usize = 1000;
+/// Longest line, bytes: a card at its limits with a vector of 4,096 numbers fits well.
+const LINE_BYTES: u64 = 4 << 20;
+
+/// What was imported.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    /// Tenants named by the file.
+    pub tenants: u64,
+    /// Versions that are new in this store.
+    pub versions: u64,
+    /// Changes appended to the change log.
+    pub changes: u64,
+    /// Versions that were there already, unchanged.
+    pub known: u64,
+}
+
+impl Store {
+    /// Reads what [`Store::export`] wrote. `progress` is told how many lines are done.
+    ///
+    /// The file is read in commits of a thousand lines: after an error what came before it
+    /// stays, and reading the mended file again adds the rest.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] on `from` with the line that is wrong; [`Error::Conflict`]
+    /// when a card of the file is here with another content; [`Error::ModelMismatch`] when
+    /// the file's vectors come from another model than this store's.
+    pub fn import(&self, input: &mut impl BufRead, mut progress: impl FnMut(u64)) -> Result<Imported> {
+        let mut import = Import {
+            store: self,
+            tenant: None,
+            model: None,
+            answer: Imported::default(),
+            known: HashSet::new(),
+        };
+        let mut pending = Vec::new();
+        let mut number = 0u64;
+        let mut text = Vec::new();
+        loop {
+            text.clear();
+            let read = std::io::Read::take(&mut *input, LINE_BYTES)
+                .read_until(b'\n', &mut text)
+                .map_err(|source| Error::Io { path: "the import".into(), source })?;
+            number += 1;
+            let wrong = |detail: String| Error::invalid("from", format!("line {number}: {detail}"));
+            if read as u64 == LINE_BYTES {
+                return Err(wrong(format!("longer than {LINE_BYTES} bytes")));
+            }
+            if read == 0 {
+                break;
+            }
+            if text.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let line: Line = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
+            match line {
+                Line::Header { format, model } => {
+                    if number != 1 || format != FORMAT {
+                        return Err(wrong(format!("a header of format {FORMAT} belongs in line 1 only")));
+                    }
+                    import.check_model(model)?;
+                }
+                _ if number == 1 => return Err(wrong("the header is missing".into())),
+                Line::Tenant { tenant, created_at } => {
+                    import.flush(&mut pending)?;
+                    import.start_tenant(&tenant, created_at)?;
+                }
+                other => {
+                    pending.push((number, import.prepare(number, other)?));
+                    if pending.len() >= LINES_PER_COMMIT {
+                        import.flush(&mut pending)?;
+                        progress(number);
+                    }
+                }
+            }
+        }
+        import.flush(&mut pending)?;
+        progress(number - 1);
+        Ok(import.answer)
+    }
+}
+
+struct Import<'a> {
+    store: &'a Store,
+    tenant: Option<TenantId>,
+    model: Option<ModelRecord>,
+    answer: Imported,
+    /// Versions that were here before.
+    known: HashSet<(TenantId, CardId, u32)>,
+}
+
+/// A checked line, its vector included.
+enum Step {
+    Change(Box<ChangeLine>),
+    Lookup { key: [u8; 17], id: CardId },
+}
+
+impl Import<'_> {
+    fn check_model(&mut self, model: Option<ModelRecord>) -> Result<()> {
+        let here = self.store.database().model()?;
+        if let (Some(theirs), Some(ours)) = (&model, &here)
+            && theirs != ours
+        {
+            return Err(Error::ModelMismatch { stored: ours.to_string(), offered: theirs.to_string() });
+        }
+        self.model = model;
+        Ok(())
+    }
+
+    fn start_tenant(&mut self, name: &str, created_at: Timestamp) -> Result<()> {
+        let handle = self.store.tenant(name)?;
+        let name = handle.name().to_owned();
+        let id = self.store.database().write(move |batch| batch.ensure_tenant(&name, created_at))?;
+        self.tenant = Some(id);
+        self.answer.tenants += 1;
+        Ok(())
+    }
+
+    /// Checks a line and computes what it leaves out.
+    fn prepare(&self, number: u64, line: Line) -> Result<Step> {
+        let wrong = |detail: &str| Error::invalid("from", format!("line {number}: {detail}"));
+        match line {
+            Line::Change(mut change) => {
+                let Some(card) = &change.card else {
+                    return match change.kind {
+                        Kind::Touch => Ok(Step::Change(change)),
+                        Kind::Version => Err(wrong("a new version without its card")),
+                    };
+                };
+                if card.id != change.id || card.version != change.version || card.version == 0 {
+                    return Err(wrong("the card is not the version that the change names"));
+                }
+                if card.vector_version > card.version {
+                    return Err(wrong("vector_version lies after the version"));
+                }
+                self.store.limits().card(card).map_err(|e| wrong(&e.to_string()))?;
+                match &change.vector {
+                    Some(vector) => crate::card::check_vector(vector, self.store.limits())?,
+                    None if card.vector_version == card.version => {
+                        let vector = self.store.embed_again(&card.content, self.model.as_ref())?;
+                        change.vector = Some(vector.ok_or_else(|| wrong("the vector is missing"))?);
+                    }
+                    None => {}
+                }
+                if let (Some(vector), Some(model)) = (&change.vector, &self.model)
+                    && vector.len() != model.dimension
+                {
+                    return Err(wrong("the vector has another dimension than the header names"));
+                }
+                Ok(Step::Change(change))
+            }
+            Line::Lookup { key, id } => {
+                let mut bytes = [0; 17];
+                if key.len() != 34 || !key.is_ascii() {
+                    return Err(wrong("a look-up key is 34 hexadecimal digits"));
+                }
+                for (i, byte) in bytes.iter_mut().enumerate() {
+                    *byte = u8::from_str_radix(&key[2 * i..2 * i + 2], 16)
+                        .map_err(|_| wrong("a look-up key is 34 hexadecimal digits"))?;
+                }
+                Ok(Step::Lookup { key: bytes, id })
+            }
+            Line::Header { .. } | Line::Tenant { .. } => Err(wrong("out of place")),
+        }
+    }
+
+    fn flush(&mut self, pending: &mut Vec<(u64, Step)>) -> Result<()> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let steps = std::mem::take(pending);
+        let tenant = self.tenant.ok_or_else(|| {
+            Error::invalid("from", format!("line {}: no tenant was named before it", steps[0].0))
+        })?;
+        let (model, mut known) = (self.model.clone(), std::mem::take(&mut self.known));
+        let (done, known) = self.store.database().write(move |batch| {
+            // Look at everything first: an error must leave the batch untouched.
+            let mut ahead = HashMap::new();
+            for (number, step) in &steps {
+                check(batch, tenant, *number, step, &mut known, &mut ahead)?;
+            }
+            let mut done = Imported::default();
+            for (_, step) in steps {
+                apply(batch, tenant, step, model.as_ref(), &known, &mut done)?;
+            }
+            Ok((done, known))
+        })?;
+        self.known = known;
+        self.answer.versions += done.versions;
+        self.answer.changes += done.changes;
+        self.answer.known += done.known;
+        Ok(())
+    }
+}
+
+/// Version and vector version of cards, as they will be after the lines checked so far.
+type Ahead = HashMap<CardId, (u32, u32)>;
+
+/// Refuses what would not fit: a version that is here with another content, versions out of
+/// order, a vector or a linked card that is nowhere. Notes the versions that are here.
+fn check(
+    batch: &Batch<'_>,
+    tenant: TenantId,
+    number: u64,
+    step: &Step,
+    known: &mut HashSet<(TenantId, CardId, u32)>,
+    ahead: &mut Ahead,
+) -> Result<()> {
+    let wrong = |detail: String| Error::invalid("from", format!("line {number}: {detail}"));
+    let Step::Change(change) = step else { return Ok(()) };
+    let present = |id: CardId, ahead: &Ahead| -> Result<Option<(u32, u32)>> {
+        match ahead.get(&id) {
+            Some(found) => Ok(Some(*found)),
+            None => Ok(batch.tables().card(tenant, id)?.map(|card| (card.version, card.vector_version))),
+        }
+    };
+    let Some(card) = &change.card else {
+        return match present(change.id, ahead)? {
+            Some((version, _)) if change.version <= version => Ok(()),
+            _ => Err(wrong(format!(
+                "version {} of card {} was not there before it",
+                change.version, change.id
+            ))),
+        };
+    };
+    if !ahead.contains_key(&card.id)
+        && let Some(here) = batch.tables().version(tenant, card.id, card.version)?
+    {
+        if here != *card {
+            return Err(Error::Conflict {
+                message: format!(
+                    "line {number}: version {} of card {} is here with another content",
+                    card.version, card.id
+                ),
+            });
+        }
+        known.insert((tenant, card.id, card.version));
+        return Ok(());
+    }
+    let (version, vector_version) = present(card.id, ahead)?.unwrap_or((0, 0));
+    if card.version != version + 1 {
+        return Err(wrong(format!(
+            "version {} of card {} does not follow version {version}",
+            card.version, card.id
+        )));
+    }
+    if ![0, card.version, vector_version].contains(&card.vector_version) {
+        return Err(wrong(format!(
+            "no vector of version {} of card {} is there",
+            card.vector_version, card.id
+        )));
+    }
+    for link in &card.links {
+        if link.to != card.id && present(link.to, ahead)?.is_none() {
+            return Err(wrong(format!("the linked card {} was not there before it", link.to)));
+        }
+    }
+    ahead.insert(card.id, (card.version, card.vector_version));
+    Ok(())
+}
+
+fn apply(
+    batch: &mut Batch<'_>,
+    tenant: TenantId,
+    step: Step,
+    model: Option<&ModelRecord>,
+    known: &HashSet<(TenantId, CardId, u32)>,
+    done: &mut Imported,
+) -> Result<()> {
+    match step {
+        Step::Change(change) => {
+            if known.contains(&(tenant, change.id, change.version)) {
+                done.known += u64::from(change.kind == Kind::Version);
+                return Ok(());
+            }
+            if let Some(card) = change.card {
+                if let (Some(_), Some(model)) = (&change.vector, model) {
+                    batch.require_model(model)?;
+                }
+                batch.restore_version(tenant, card, change.vector)?;
+                done.versions += 1;
+            }
+            let kind = match change.kind {
+                Kind::Version => ChangeKind::Version,
+                Kind::Touch => ChangeKind::Touch,
+            };
+            batch.restore_change(tenant, kind, change.id, change.version, change.at)?;
+            done.changes += 1;
+        }
+        Step::Lookup { key, id } => batch.restore_lookup(tenant, key, id)?,
+    }
+    Ok(())
+}
