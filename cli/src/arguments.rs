@@ -32,10 +32,9 @@ pub(crate) struct Global {
     /// Directory of the store [default: `memcards` in the platform's data folder]
     #[arg(long, global = true, value_name = "DIR", env = "MEMCARDS_STORE", hide_env_values = true)]
     pub(crate) store: Option<PathBuf>,
-    /// Whose memories; tenants never see each other's
+    /// Whose memories [default: the tenant `default`; where noted, all tenants]
     #[arg(long, global = true, value_name = "NAME", env = "MEMCARDS_TENANT", hide_env_values = true)]
-    #[arg(default_value = "default")]
-    pub(crate) tenant: String,
+    pub(crate) tenant: Option<String>,
     /// Print exactly one JSON value
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -95,15 +94,15 @@ pub(crate) enum Command {
     History(read::HistoryArguments),
     /// Read memories or conversations from a file
     Import(exchange::ImportArguments),
-    /// Write all memories of a tenant to a file
+    /// Write everything as JSON Lines; all tenants unless --tenant names one
     Export(exchange::ExportArguments),
     /// Copy the store into a new directory while it stays in use
     Backup(admin::BackupArguments),
     /// Read everything and check every checksum; changes nothing
     #[command(after_help = example!("memcards verify"))]
     Verify(NoArguments),
-    /// Show figures of the store and of the tenant
-    #[command(after_help = example!("memcards stats --json"))]
+    /// Show figures of the store or, with --tenant, of a tenant
+    #[command(after_help = example!("memcards stats", "memcards stats --tenant anna --json"))]
     Stats(NoArguments),
     /// Show every tenant of the store
     #[command(after_help = example!("memcards tenants"))]
@@ -172,8 +171,7 @@ pub(crate) fn json_names<T>(names: &'static [&'static str]) -> impl TypedValuePa
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(names)
-        .try_map(|name| serde_json::from_value(serde_json::Value::String(name)))
+    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(serde_json::Value::String(name)))
 }
 
 /// Reads `KIND:ID`.

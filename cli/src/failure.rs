@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use memcards::Error;
-use serde_json::{Value, json};
+use memcards::verbs::error_answer;
+use serde_json::json;
 
 use crate::render::style;
 
@@ -69,7 +70,7 @@ impl Failure {
             Self::Engine(error) => {
                 if json {
                     // Nothing can be said about an output that cannot be written.
-                    let _ = writeln!(out, "{}", error_value(error));
+                    let _ = writeln!(out, "{}", error_answer(error));
                 } else {
                     anstream::eprintln!("{}", message(&error.to_string(), hint(error).as_deref()));
                 }
@@ -79,13 +80,6 @@ impl Failure {
         let _ = out.flush();
         ExitCode::from(code)
     }
-}
-
-/// An error of the engine in the form that every way in answers.
-pub(crate) fn error_value(error: &Error) -> Value {
-    json!({"ok": false, "error": {
-        "code": error.code(), "message": error.to_string(), "field": error.field(),
-    }})
 }
 
 /// `error: …` and, on a line of its own, what helps.
@@ -111,6 +105,9 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::InvalidArgument { field, .. } if field.starts_with("filter") => {
             r#"a filter looks like '{"field":"category","eq":"preference"}'; see `memcards list --help`"#
         }
+        Error::InvalidArgument { field, .. } if field == "from" => {
+            "--format says what the file is: memcards (an export), chat or locomo"
+        }
         Error::Locked { .. } => "end that process or wait for it, then try again",
         Error::ModelMismatch { .. } => "open it with the --model it was made with",
         Error::Busy { .. } => "nothing was written; try again",
@@ -130,11 +127,11 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             Some(clap::error::ContextValue::String(name)) => field_name(name),
             _ => None,
         };
-        let _ = writeln!(
-            io::stdout(),
-            "{}",
-            json!({"ok": false, "error": {"code": "invalid_argument", "message": text, "field": field}})
-        );
+        let answer = json!({"ok": false, "error": {
+            "code": "invalid_argument", "message": text, "field": field.unwrap_or("arguments".into()),
+        }});
+        // Nothing can be said about an output that cannot be written.
+        let _ = writeln!(io::stdout(), "{answer}");
         return ExitCode::from(2);
     }
     // A reader that is gone is no mistake of the user.

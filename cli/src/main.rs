@@ -16,13 +16,14 @@ mod words;
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
 
 use arguments::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
     };
@@ -33,6 +34,18 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(json, &mut out),
     }
+}
+
+fn parse() -> Result<Arguments, clap::Error> {
+    let matches = Arguments::command().try_get_matches()?;
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    if matches!(arguments.command, Command::Demo(_)) {
+        // The store of everyday use, which the environment names, is no place for a demo.
+        let typed = |flag: &str| matches.value_source(flag) == Some(ValueSource::CommandLine);
+        arguments.global.store.take_if(|_| !typed("store"));
+        arguments.global.tenant.take_if(|_| !typed("tenant"));
+    }
+    Ok(arguments)
 }
 
 fn run(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure> {

@@ -9,16 +9,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Starts to show; `total` is the number of steps, where it is known.
-    pub(crate) fn start(visible: bool, what: &str, total: Option<u64>) -> Self {
-        if !visible || !std::io::stderr().is_terminal() {
+    /// Starts to show how many `what` there were.
+    pub(crate) fn start(what: &str) -> Self {
+        if !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
         }
-        let (bar, template) = match total {
-            Some(total) => (ProgressBar::new(total), "{msg} {bar:30} {human_pos}/{human_len} {eta}"),
-            None => (ProgressBar::new_spinner(), "{spinner} {msg} {human_pos}"),
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} {msg}, {elapsed}") {
             bar.set_style(style);
         }
         bar.set_message(what.to_owned());

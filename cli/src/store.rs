@@ -9,25 +9,28 @@ use memcards::{Clock, Error, ManualClock, Options, Result, Store, SystemClock, T
 
 use crate::arguments::{ClockKind, Global, ModelKind};
 
+/// The tenant when none is named.
+pub(crate) const DEFAULT_TENANT: &str = "default";
+
 /// An open store, and how to talk to the user about it.
 pub(crate) struct Door {
     /// The store.
     pub(crate) store: Store,
-    /// Name of the tenant that commands are about.
-    pub(crate) tenant: String,
+    /// The tenant that the user named.
+    pub(crate) named_tenant: Option<String>,
     /// Print exactly one JSON value.
     pub(crate) json: bool,
 }
 
 impl Door {
-    /// The handle of the tenant.
-    pub(crate) fn tenant(&self) -> Result<Tenant> {
-        self.store.tenant(&self.tenant)
+    /// Name of the tenant that commands are about.
+    pub(crate) fn tenant_name(&self) -> &str {
+        self.named_tenant.as_deref().unwrap_or(DEFAULT_TENANT)
     }
 
-    /// The present, by the clock of the store.
-    pub(crate) fn now(&self) -> Timestamp {
-        self.store.clock().now()
+    /// The handle of that tenant.
+    pub(crate) fn tenant(&self) -> Result<Tenant> {
+        self.store.tenant(self.tenant_name())
     }
 }
 
@@ -47,21 +50,21 @@ pub(crate) fn open_at(global: &Global, create: bool, start: Timestamp) -> Result
         (false, None) => Arc::new(SystemClock),
         (false, Some(_)) => return Err(Error::invalid("now", "only with --clock manual")),
     };
-    let defaults = Options::default();
-    let options = Options {
-        create,
-        clock,
-        embedder: match global.model {
-            ModelKind::Builtin => defaults.embedder.clone(),
-            ModelKind::None => None,
-        },
-        // Identifiers of a store cannot be guessed from another one; with a manual clock
-        // the same commands give the same identifiers.
-        seed: if manual { 0 } else { RandomState::new().hash_one("memcards") },
-        ..defaults
-    };
-    let directory = directory(global)?;
-    Ok(Door { store: Store::open(directory, options)?, tenant: global.tenant.clone(), json: global.json })
+    // Identifiers of a store cannot be guessed from another one; with a manual clock the
+    // same commands give the same identifiers.
+    let seed = if manual { 0 } else { RandomState::new().hash_one("memcards") };
+    let options = Options { create, clock, seed, ..options(global) };
+    let store = Store::open(directory(global)?, options)?;
+    Ok(Door { store, named_tenant: global.tenant.clone(), json: global.json })
+}
+
+/// The options that are the same for every command.
+pub(crate) fn options(global: &Global) -> Options {
+    let mut options = Options::default();
+    if global.model == ModelKind::None {
+        options.embedder = None;
+    }
+    options
 }
 
 /// The directory of the store: as told, or in the platform's data folder.
@@ -98,7 +101,10 @@ mod tests {
         assert_eq!(with(&[("HOME", "/h")]).as_deref(), Some("/h/.local/share/memcards"));
         assert_eq!(with(&[("HOME", "/h"), ("XDG_DATA_HOME", "/d")]).as_deref(), Some("/d/memcards"));
         // The base directory specification: a relative path is to be ignored.
-        assert_eq!(with(&[("HOME", "/h"), ("XDG_DATA_HOME", "d")]).as_deref(), Some("/h/.local/share/memcards"));
+        assert_eq!(
+            with(&[("HOME", "/h"), ("XDG_DATA_HOME", "d")]).as_deref(),
+            Some("/h/.local/share/memcards")
+        );
         assert_eq!(with(&[]), None);
     }
 }

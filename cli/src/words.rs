@@ -38,7 +38,11 @@ mod tests {
             ("''", &[""]),
             ("记住 '喝 茶'", &["记住", "喝 茶"]),
         ] {
-            assert_eq!(split(line).as_deref(), Some(words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>().as_slice()), "{line}");
+            assert_eq!(
+                split(line).as_deref(),
+                Some(words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>().as_slice()),
+                "{line}"
+            );
         }
         assert_eq!(split("it's raining"), None);
         assert_eq!(split("end\\"), None);

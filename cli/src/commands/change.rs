@@ -195,8 +195,7 @@ fn show_forgotten(answer: &Forgotten, out: &mut dyn Write) -> io::Result<()> {
 }
 
 pub(crate) fn restore(arguments: RestoreArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
-    let request =
-        Restore { id: None, ids: arguments.ids, actor: arguments.actor, reason: arguments.reason };
+    let request = Restore { id: None, ids: arguments.ids, actor: arguments.actor, reason: arguments.reason };
     verb(door, out, "restore", request, |tenant, request| tenant.restore(request), show_restored)
 }
 

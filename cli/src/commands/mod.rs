@@ -9,9 +9,9 @@ pub(crate) mod remember;
 
 use std::io::{self, Write};
 
-use memcards::{Error, Tenant};
+use memcards::{Error, Tenant, execute};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -53,18 +53,30 @@ fn verb<R: Serialize, A>(
     show: impl FnOnce(&A, &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     if door.json {
-        let encode = |error: serde_json::Error| Error::Internal(format!("encoding a request: {error}"));
-        let mut fields = match serde_json::to_value(&request).map_err(encode)? {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
-        };
-        fields.insert("verb".into(), name.into());
-        fields.insert("tenant".into(), door.tenant.as_str().into());
-        let text = Value::Object(fields).to_string();
-        return print_answer(&memcards::verbs::execute(&door.store, &text), out);
+        let tenant = door.tenant_name().into();
+        return print_answer(&answer(door, name, request, Some(tenant))?, out);
     }
     let answer = call(&door.tenant()?, request)?;
     Ok(show(&answer, out)?)
+}
+
+/// Runs a verb through the door that all ways in share.
+fn answer(
+    door: &Door,
+    name: &str,
+    request: impl Serialize,
+    tenant: Option<String>,
+) -> Result<Value, Failure> {
+    let mut fields = match serde_json::to_value(&request) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) => Map::new(),
+        Err(error) => return Err(Error::Internal(format!("encoding a request: {error}")).into()),
+    };
+    fields.insert("verb".into(), name.into());
+    if let Some(tenant) = tenant {
+        fields.insert("tenant".into(), tenant.into());
+    }
+    Ok(execute(&door.store, &Value::Object(fields).to_string()))
 }
 
 /// Prints an answer that is JSON already.
@@ -74,15 +86,4 @@ fn print_answer(answer: &Value, out: &mut dyn Write) -> Result<(), Failure> {
         Some(true) => Ok(()),
         _ => Err(Failure::Answered(answer["error"]["code"].as_str().unwrap_or("internal").to_owned())),
     }
-}
-
-/// Prints what an administrator's command has found, in the form of an answer.
-fn print_json(answer: impl Serialize, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut fields = match serde_json::to_value(answer) {
-        Ok(Value::Object(fields)) => fields,
-        Ok(other) => return Err(Error::Internal(format!("{other} is no answer")).into()),
-        Err(error) => return Err(Error::Internal(format!("encoding an answer: {error}")).into()),
-    };
-    fields.insert("ok".into(), json!(true));
-    Ok(writeln!(out, "{}", Value::Object(fields))?)
 }

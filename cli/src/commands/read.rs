@@ -108,19 +108,26 @@ pub(crate) fn list(arguments: ListArguments, door: &Door, out: &mut dyn Write) -
         known_at: arguments.known_at,
         include: arguments.include,
     };
-    verb(door, out, "list", request, |tenant, request| tenant.list(&request), |page, out| {
-        for card in &page.cards {
-            render::card(card, out)?;
-        }
-        if page.cards.is_empty() {
-            writeln!(out, "no cards")?;
-        }
-        if let Some(cursor) = &page.cursor {
-            let dim = style::DIM;
-            writeln!(out, "{dim}more: --cursor {cursor}{dim:#}")?;
-        }
-        Ok(())
-    })
+    verb(
+        door,
+        out,
+        "list",
+        request,
+        |tenant, request| tenant.list(&request),
+        |page, out| {
+            for card in &page.cards {
+                render::card(card, out)?;
+            }
+            if page.cards.is_empty() {
+                writeln!(out, "no cards")?;
+            }
+            if let Some(cursor) = &page.cursor {
+                let dim = style::DIM;
+                writeln!(out, "{dim}more: --cursor {cursor}{dim:#}")?;
+            }
+            Ok(())
+        },
+    )
 }
 
 pub(crate) fn count(arguments: CountArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {

@@ -64,10 +64,9 @@ pub(crate) fn card(card: &CardView, out: &mut dyn Write) -> io::Result<()> {
 
 /// A card that answers a question.
 pub(crate) fn hit(number: usize, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
-    let (strong, dim) = (style::STRONG, style::DIM);
+    let dim = style::DIM;
     let card = &hit.card;
-    writeln!(out, "{number}  {strong}{:.2}{strong:#}  {}", hit.score, headline(card))?;
-    body(&card.content, out)?;
+    short_hit(number, hit, out)?;
     write!(out, "{INDENT}{dim}id {}", card.id)?;
     if let Some(by) = card.superseded_by {
         write!(out, "\n{INDENT}superseded by {by}")?;
@@ -76,6 +75,13 @@ pub(crate) fn hit(number: usize, hit: &Hit, out: &mut dyn Write) -> io::Result<(
         write!(out, "\n{INDENT}replaces {old}")?;
     }
     writeln!(out, "{dim:#}")
+}
+
+/// The same without identifiers.
+pub(crate) fn short_hit(number: usize, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
+    let strong = style::STRONG;
+    writeln!(out, "{number}  {strong}{:.2}{strong:#}  {}", hit.score, headline(&hit.card))?;
+    body(&hit.card.content, out)
 }
 
 /// The parts of a score by name, as words, the greatest first.
