@@ -16,7 +16,8 @@ use crate::failure::EXIT_CODES;
 
 /// memcards: a memory for agents and people, on this machine and offline.
 #[derive(Parser)]
-#[command(name = "memcards", version, about, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "memcards", bin_name = "memcards", version, after_help = EXIT_CODES)]
+#[command(max_term_width = 100)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]

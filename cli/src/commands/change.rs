@@ -183,7 +183,8 @@ pub(crate) fn forget(arguments: ForgetArguments, door: &Door, out: &mut dyn Writ
     verb(door, out, "forget", request, |tenant, request| tenant.forget(request), show_forgotten)
 }
 
-fn show_forgotten(answer: &Forgotten, out: &mut dyn Write) -> io::Result<()> {
+/// Shows which cards are forgotten.
+pub(crate) fn show_forgotten(answer: &Forgotten, out: &mut dyn Write) -> io::Result<()> {
     let word = if answer.dry_run { "would be forgotten" } else { "forgotten" };
     show_changed(&answer.forgotten, word, out)?;
     show_changed(&answer.detached, "said elsewhere too: only those sources go", out)?;
@@ -199,7 +200,8 @@ pub(crate) fn restore(arguments: RestoreArguments, door: &Door, out: &mut dyn Wr
     verb(door, out, "restore", request, |tenant, request| tenant.restore(request), show_restored)
 }
 
-fn show_restored(answer: &Restored, out: &mut dyn Write) -> io::Result<()> {
+/// Shows which cards are back.
+pub(crate) fn show_restored(answer: &Restored, out: &mut dyn Write) -> io::Result<()> {
     show_changed(&answer.restored, "restored", out)?;
     show_skipped(&answer.skipped, out)
 }

@@ -98,9 +98,7 @@ fn show(answer: &Recalled, out: &mut dyn Write) -> std::io::Result<()> {
     let dim = style::DIM;
     for (number, hit) in answer.hits.iter().enumerate() {
         render::hit(number + 1, hit, out)?;
-        if let Some(parts) = &hit.parts {
-            render::parts(parts, out)?;
-        }
+        render::parts(hit, out)?;
     }
     if answer.hits.is_empty() {
         writeln!(out, "nothing found")?;

@@ -48,9 +48,9 @@ pub(super) fn load(store: &Store, tenant: &str, clock: &Arc<ManualClock>) -> Res
     let mut loaded = Loaded::default();
     for session in bundle.sessions {
         let at = |turn: usize| session.started_at.plus(Duration::from_micros(TURN * turn as i64));
-        let end = at(session.turns.len());
-        clock.set(end)?;
-        let turns = session.turns.iter().enumerate().map(|(number, (speaker, words))| Remember {
+        let turns = session.turns.len();
+        clock.set(at(turns + session.notes.len()))?;
+        let said = session.turns.iter().enumerate().map(|(number, (speaker, words))| Remember {
             content: words.clone(),
             session: Some(session.session.clone()),
             turn: Some(number as u32 + 1),
@@ -60,11 +60,12 @@ pub(super) fn load(store: &Store, tenant: &str, clock: &Arc<ManualClock>) -> Res
             ..Remember::default()
         });
         let conversation =
-            Conversation { name: session.session.clone(), turns: turns.collect(), without_text: 0 };
+            Conversation { name: session.session.clone(), turns: said.collect(), without_text: 0 };
         let ingested = store.ingest(tenant, &conversation, |_| {})?;
         loaded.sessions += 1;
         loaded.turns += ingested.created;
-        let notes = session.notes.into_iter().map(|note| Remember {
+        let notes = session.notes.into_iter().enumerate().map(|(number, note)| Remember {
+            occurred_at: Some(at(turns + number)),
             session: Some(session.session.clone()),
             actor: Some("assistant".into()),
             ..note

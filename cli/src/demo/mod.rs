@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::arguments::{ClockKind, Global};
+use crate::commands::change::{show_corrected, show_forgotten, show_restored};
 use crate::commands::read::show_history;
 use crate::failure::Failure;
 use crate::render::{self, style};
@@ -22,8 +23,6 @@ use crate::store::{self, DEFAULT_TENANT};
 
 /// Hits shown of an answer.
 const SHOWN: usize = 2;
-/// Parts of a score named in a line.
-const PARTS: usize = 3;
 /// The morning after the last session.
 const NOW: &str = "2025-04-15T10:00:00+08:00";
 
@@ -151,6 +150,7 @@ impl Story<'_> {
         ))?;
         let corrected = self.tenant.correct(request)?;
         self.step("correct", &corrected)?;
+        show_corrected(&corrected, self.out)?;
         writeln!(self.out)?;
         self.say("Who, when, why, and what it changed:")?;
         self.command(&format!("history {}", corrected.id))?;
@@ -174,18 +174,24 @@ impl Story<'_> {
             top: Some(1),
             ..Recall::default()
         };
+        self.say("The note about the key, before, after forgetting it, and restored:")?;
         let found = self.ask(question())?;
         let id = first(&found)?;
+        self.later(5)?;
         let (actor, reason) = (Some("Mira".to_owned()), Some("the baker moved".to_owned()));
         self.command(&format!("forget {id} --actor Mira --reason \"the baker moved\""))?;
         let forgotten =
             self.tenant.forget(Forget { id: Some(id), actor: actor.clone(), reason, ..Forget::default() })?;
         self.step("forget", &forgotten)?;
+        show_forgotten(&forgotten, self.out)?;
+        writeln!(self.out)?;
         self.ask(question())?;
         self.later(5)?;
         self.command(&format!("restore {id} --actor Mira"))?;
         let restored = self.tenant.restore(Restore { id: Some(id), actor, ..Restore::default() })?;
         self.step("restore", &restored)?;
+        show_restored(&restored, self.out)?;
+        writeln!(self.out)?;
         self.ask(question())?;
         Ok(())
     }
@@ -211,7 +217,7 @@ impl Story<'_> {
         }
         writeln!(
             self.out,
-            "{good}sound{good:#}: {} cards, {} earlier versions, {} vectors, {} changes",
+            "{good}sound{good:#}: {} cards, {} earlier versions, {} vectors, {} changes\n",
             report.cards, report.versions, report.vectors, report.changes
         )?;
         Ok(())
@@ -222,11 +228,8 @@ impl Story<'_> {
         let name = match &global.store {
             Some(directory) => quoted(&render::printable(&directory.display().to_string())),
             None => {
-                writeln!(
-                    self.out,
-                    "  memcards demo --store ./paper-heron    # the same, and keep the store"
-                )?;
-                "./paper-heron".to_owned()
+                writeln!(self.out, "  memcards demo --store ./heron    # the same, and keep the store")?;
+                "./heron".to_owned()
             }
         };
         let tenant = match &global.tenant {
@@ -234,16 +237,13 @@ impl Story<'_> {
             None => String::new(),
         };
         for line in [
-            "recall \"谁负责倒茶？\" --explain",
+            "recall \"儿童班多少钱？\" --explain",
             "list --filter '{\"field\":\"polarity\",\"eq\":\"excluded\"}'",
             "shell",
         ] {
             writeln!(self.out, "  memcards --store {name}{tenant} {line}")?;
         }
-        writeln!(
-            self.out,
-            "  memcards remember \"…\"                     # your own memory; see memcards --help"
-        )?;
+        writeln!(self.out, "  memcards remember \"…\"    # your own memory, in your own store")?;
         Ok(())
     }
 
@@ -254,9 +254,7 @@ impl Story<'_> {
         let dim = style::DIM;
         for (number, hit) in answer.hits.iter().take(SHOWN).enumerate() {
             render::short_hit(number + 1, hit, self.out)?;
-            if let Some(parts) = &hit.parts {
-                writeln!(self.out, "   {dim}why: {}{dim:#}", render::parts_line(parts, PARTS))?;
-            }
+            writeln!(self.out, "   {dim}{}{dim:#}", render::parts_line(hit))?;
         }
         if answer.hits.is_empty() {
             writeln!(self.out, "nothing found")?;
@@ -304,15 +302,32 @@ impl Story<'_> {
         let name = self.tenant.name();
         let tenant =
             if name == DEFAULT_TENANT { String::new() } else { format!("--tenant {} ", quoted(name)) };
-        let lines = render::wrap(&format!("memcards {tenant}{line}"), render::COLUMNS - 6);
+        let lines = broken_at_flags(&format!("memcards {tenant}{line}"), render::COLUMNS - 6);
         let last = lines.len().saturating_sub(1);
         for (number, line) in lines.iter().enumerate() {
-            let prompt = if number == 0 { "$" } else { " " };
+            let prompt = if number == 0 { "$ " } else { "" };
             let more = if number == last { "" } else { " \\" };
-            writeln!(self.out, "{prompt} {strong}{line}{strong:#}{more}")?;
+            writeln!(self.out, "{prompt}{strong}{line}{strong:#}{more}")?;
         }
         Ok(())
     }
+}
+
+/// A command line in lines of its own, broken before flags only: a text must stay whole.
+fn broken_at_flags(line: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (number, part) in line.split(" --").enumerate() {
+        let part = if number == 0 { part.to_owned() } else { format!("--{part}") };
+        match lines.last_mut() {
+            Some(last) if render::width(last) + render::width(&part) < columns => {
+                last.push(' ');
+                last.push_str(&part);
+            }
+            Some(_) => lines.push(format!("    {part}")),
+            None => lines.push(part),
+        }
+    }
+    lines
 }
 
 fn query(text: &str) -> Option<String> {

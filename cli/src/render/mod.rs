@@ -6,14 +6,13 @@ mod text;
 use std::io::{self, Write};
 
 use memcards::card::{Card, Polarity, State};
-use memcards::recall::Parts;
 use memcards::{CardView, Hit, Timestamp, VersionView};
 use serde_json::Value;
 
 pub(crate) use text::{printable, width, wrap};
 
-/// Columns of a line; fits terminals of 80 and more.
-pub(crate) const COLUMNS: usize = 88;
+/// Columns of a line; every terminal has as many.
+pub(crate) const COLUMNS: usize = 80;
 /// What a card's lines are set in by.
 const INDENT: &str = "   ";
 
@@ -85,18 +84,34 @@ pub(crate) fn short_hit(number: usize, hit: &Hit, out: &mut dyn Write) -> io::Re
 }
 
 /// The parts of a score by name, as words, the greatest first.
-pub(crate) fn named_parts(parts: &Parts) -> Vec<(&'static str, f32)> {
+pub(crate) fn named_parts(hit: &Hit) -> Vec<(&'static str, f32)> {
+    let Some(parts) = &hit.parts else { return vec![] };
+    let evidence = parts.keywords
+        + parts.context
+        + parts.meaning
+        + parts.date
+        + parts.coverage
+        + parts.speaker
+        + parts.role
+        + parts.asks;
+    // What a conversation lends, a card without one gets as a share of its own evidence:
+    // shown where it comes from.
+    let lent = parts.neighbours + parts.session;
+    let (own, turns, session) = match hit.card.session {
+        None if evidence > 0.0 => (1.0 + lent / evidence, 0.0, 0.0),
+        _ => (1.0, parts.neighbours, parts.session),
+    };
     let mut named = vec![
-        ("words of the question", parts.keywords),
-        ("words around it", parts.context),
-        ("near in meaning", parts.meaning),
-        ("the date asked for", parts.date),
-        ("words it lacks", parts.coverage),
-        ("another speaker", parts.speaker),
-        ("said by the assistant", parts.role),
-        ("asks itself", parts.asks),
-        ("turns next to it", parts.neighbours),
-        ("its session", parts.session),
+        ("words of the question", own * parts.keywords),
+        ("words around it", own * parts.context),
+        ("near in meaning", own * parts.meaning),
+        ("the date asked for", own * parts.date),
+        ("words it lacks", own * parts.coverage),
+        ("another speaker", own * parts.speaker),
+        ("said by the assistant", own * parts.role),
+        ("asks itself", own * parts.asks),
+        ("turns next to it", turns),
+        ("its session", session),
         ("the exact code", parts.identifier),
         ("fresh", parts.recency),
         ("important", parts.importance),
@@ -108,9 +123,9 @@ pub(crate) fn named_parts(parts: &Parts) -> Vec<(&'static str, f32)> {
 }
 
 /// What a score is made of, a line each, with a bar.
-pub(crate) fn parts(parts: &Parts, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn parts(hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
     let (good, bad, dim) = (style::GOOD, style::BAD, style::DIM);
-    for (number, (name, part)) in named_parts(parts).into_iter().enumerate() {
+    for (number, (name, part)) in named_parts(hit).into_iter().enumerate() {
         let why = if number == 0 { "why" } else { "" };
         let colour = if part < 0.0 { bad } else { good };
         let bar = bar(part.abs());
@@ -119,12 +134,17 @@ pub(crate) fn parts(parts: &Parts, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The greatest parts of a score in one line.
-pub(crate) fn parts_line(parts: &Parts, most: usize) -> String {
-    let named = named_parts(parts);
-    let words: Vec<String> =
-        named.iter().take(most).map(|(name, part)| format!("{name} {part:+.2}")).collect();
-    words.join(", ")
+/// The greatest parts of a score, as many as fit into a line.
+pub(crate) fn parts_line(hit: &Hit) -> String {
+    let mut line = "why:".to_owned();
+    for (name, part) in named_parts(hit) {
+        let more = format!(" {name} {part:+.2},");
+        if INDENT.len() + width(&line) + width(&more) > COLUMNS + 1 {
+            break;
+        }
+        line.push_str(&more);
+    }
+    line.trim_end_matches(',').to_owned()
 }
 
 /// A bar of up to 20 cells for a number from 0 to 1.
@@ -242,12 +262,5 @@ mod tests {
         ] {
             assert_eq!(time(text.parse().expect(text)), shown);
         }
-    }
-
-    #[test]
-    fn the_greatest_parts_come_first_and_none_are_left_out() {
-        let parts = Parts { keywords: 0.4, coverage: -0.5, recency: 0.001, ..Parts::default() };
-        assert_eq!(named_parts(&parts), [("words it lacks", -0.5), ("words of the question", 0.4)]);
-        assert_eq!(parts_line(&parts, 1), "words it lacks -0.50");
     }
 }

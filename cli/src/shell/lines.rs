@@ -59,7 +59,7 @@ fn answer(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut requests: Vec<String> = Vec::with_capacity(lines.len());
-    let mut run = |requests: &mut Vec<String>, out: &mut dyn Write| -> Result<(), Failure> {
+    let run = |requests: &mut Vec<String>, out: &mut dyn Write| -> Result<(), Failure> {
         write_all(&execute_all(store, requests), out)?;
         requests.clear();
         Ok(())
