@@ -6,7 +6,7 @@
 mod tenant;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::card::{Limits, check_tenant_name};
 use crate::embed::Embedder;
@@ -81,6 +81,8 @@ struct Inner {
     limits: Limits,
     clock: Arc<dyn Clock>,
     embedder: Option<Arc<dyn Embedder>>,
+    /// The store's model, once it is known: it is recorded with the first vector and stays.
+    model: OnceLock<ModelRecord>,
     recall: recall::Settings,
 }
 
@@ -162,6 +164,7 @@ impl Store {
                 limits: options.limits,
                 clock: options.clock,
                 embedder: options.embedder,
+                model: OnceLock::new(),
                 recall: options.recall,
             }),
         })
@@ -273,10 +276,21 @@ impl Store {
         }
     }
 
+    /// The model whose vectors the store holds; `None` before the first vector.
+    fn model(&self) -> Result<Option<&ModelRecord>> {
+        if self.inner.model.get().is_none()
+            && let Some(model) = self.inner.database.model()?
+        {
+            // Another caller may have been faster, with the same model.
+            let _ = self.inner.model.set(model);
+        }
+        Ok(self.inner.model.get())
+    }
+
     /// The model that new text is embedded with: none when the store holds vectors that
     /// callers hand in.
     fn embedder(&self) -> Result<Option<&Arc<dyn Embedder>>> {
-        let caller = self.inner.database.model()?.is_some_and(|model| model.is_caller());
+        let caller = self.model()?.is_some_and(ModelRecord::is_caller);
         Ok(self.inner.embedder.as_ref().filter(|_| !caller))
     }
 }

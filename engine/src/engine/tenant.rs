@@ -1,6 +1,7 @@
 //! One tenant: checking its requests and carrying them out.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use crate::card::{
     Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_vector,
@@ -41,12 +42,14 @@ type Embedded = (Option<Vec<f32>>, Option<ModelRecord>, Vec<String>);
 pub struct Tenant {
     store: Store,
     name: String,
+    /// Its number, once it is known: a name keeps its number.
+    id: OnceLock<TenantId>,
 }
 
 impl Tenant {
     /// The handle of a tenant whose name has been checked.
     pub(super) fn new(store: Store, name: &str) -> Self {
-        Self { store, name: name.to_owned() }
+        Self { store, name: name.to_owned(), id: OnceLock::new() }
     }
 
     /// The tenant's name.
@@ -63,8 +66,15 @@ impl Tenant {
         self.store.inner.clock.now()
     }
 
-    fn id(&self) -> Result<Option<TenantId>> {
-        self.store.inner.database.read()?.tenant_id(&self.name)
+    /// The tenant's number; `None` before its first write.
+    pub(crate) fn id(&self) -> Result<Option<TenantId>> {
+        if self.id.get().is_none()
+            && let Some(id) = self.store.inner.database.read()?.tenant_id(&self.name)?
+        {
+            // Another caller may have been faster, with the same number.
+            let _ = self.id.set(id);
+        }
+        Ok(self.id.get().copied())
     }
 
     /// Creates the tenant now rather than with its first write; true when it is new.
@@ -420,12 +430,12 @@ impl Tenant {
 
     /// The vector of a card's content: as handed in, or made by the store's model.
     fn embed(&self, content: &str, given: Option<Vec<f32>>) -> Result<Embedded> {
-        let stored = self.store.inner.database.model()?;
+        let stored = self.store.model()?;
         if let Some(vector) = given {
             check_vector(&vector, &self.store.inner.limits)?;
             let offered = ModelRecord { id: ModelRecord::CALLER.into(), dimension: vector.len() };
             if let Some(stored) = stored
-                && stored != offered
+                && *stored != offered
             {
                 return Err(Error::ModelMismatch {
                     stored: stored.to_string(),
@@ -434,7 +444,7 @@ impl Tenant {
             }
             return Ok((Some(vector), Some(offered), vec![]));
         }
-        if stored.is_some_and(|model| model.is_caller()) {
+        if stored.is_some_and(ModelRecord::is_caller) {
             return Ok((None, None, vec![]));
         }
         let Some(embedder) = self.store.embedder()? else { return Ok((None, None, vec![])) };
@@ -451,7 +461,7 @@ impl Tenant {
         query: Option<&str>,
         given: Option<&[f32]>,
     ) -> Result<(Option<Vec<f32>>, Vec<String>)> {
-        let stored = self.store.inner.database.model()?;
+        let stored = self.store.model()?;
         if let Some(vector) = given {
             check_vector(vector, &self.store.inner.limits)?;
             if let Some(stored) = stored
@@ -483,10 +493,6 @@ impl Tenant {
                 Err(error) => Ok((None, vec![format!("only text was searched: {error}")])),
             },
         }
-    }
-
-    pub(crate) fn tenant_id(&self) -> Result<Option<TenantId>> {
-        self.id()
     }
 
     pub(crate) fn recall_settings(&self) -> &recall::Settings {

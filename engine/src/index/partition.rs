@@ -134,9 +134,10 @@ impl Partition {
 
     fn add(&mut self, card: &Card, vector: Option<&[f32]>) -> Result<()> {
         let analysis = judge::analyze(&card.content);
+        let [topic, subject] = analysis.lookup_hashes();
         let row = Row {
-            topic: analysis.topic_hash(),
-            subject: analysis.subject_hash(),
+            topic,
+            subject,
             length: card.content.chars().count() as u32,
             question: is_question(&card.content),
             card: stripped(card),

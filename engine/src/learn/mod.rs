@@ -141,7 +141,7 @@ fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card) -> Result<()> 
         batch.set_lookup(tenant, &Lookup::Fact(fact), card.id)?;
     }
     let analysis = judge::analyze(&card.content);
-    for hash in [analysis.topic_hash(), analysis.subject_hash()].into_iter().flatten() {
+    for hash in analysis.lookup_hashes().into_iter().flatten() {
         batch.note(tenant, hash, card.id);
     }
     Ok(())

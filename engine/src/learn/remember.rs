@@ -153,7 +153,7 @@ impl Draft {
         let Some(partition) = &self.partition else { return Ok(()) };
         let analysis = judge::analyze(&self.card.content);
         let mut ids: Vec<CardId> = Vec::new();
-        for hash in [analysis.topic_hash(), analysis.subject_hash()].into_iter().flatten() {
+        for hash in analysis.lookup_hashes().into_iter().flatten() {
             ids.extend_from_slice(partition.read()?.by_hash(hash));
             ids.extend_from_slice(batch.noted(tenant, hash));
         }

@@ -83,7 +83,7 @@ impl View {
     /// The same decision from what a partition keeps at hand.
     fn shows_row(&self, hot: &Hot, row: &Row) -> bool {
         let present = match self.known_at {
-            None => hot.until == i64::MAX || hot.until == Timestamp::MAX.as_micros(),
+            None => hot.until == Timestamp::MAX.as_micros(),
             Some(at) => hot.from <= at.as_micros() && at.as_micros() < hot.until,
         };
         present
@@ -143,7 +143,7 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
     let weights = tenant.recall_settings().weights(request.preset.as_deref(), request.weights.as_ref())?;
     let view = View::new(&request.include, request.as_of, request.known_at, now);
     let mut answer = Recalled { hits: vec![], searched: Searched::default(), degraded: vec![] };
-    let Some(id) = tenant.tenant_id()? else { return Ok(answer) };
+    let Some(id) = tenant.id()? else { return Ok(answer) };
     let tracks = if request.tracks.is_empty() { Track::ALL } else { request.tracks.as_slice() };
     let slots = tracks
         .iter()

@@ -24,7 +24,7 @@ fn missing(id: CardId) -> Error {
 /// See [`Tenant::get`].
 pub(crate) fn get(tenant: &Tenant, request: &Get, now: Timestamp) -> Result<CardView> {
     let tables = tenant.store().database().read()?;
-    let id = tables.tenant_id(tenant.name())?.ok_or_else(|| missing(request.id))?;
+    let id = tenant.id()?.ok_or_else(|| missing(request.id))?;
     // A card asked for by name is shown in every state but the forgotten one.
     let include: Vec<Include> = request
         .include
@@ -130,7 +130,7 @@ pub(crate) fn list(tenant: &Tenant, request: &List, now: Timestamp) -> Result<Pa
     let cursor = request.cursor.as_deref().map(|text| Cursor::decode(text, request.order)).transpose()?;
     let view = View::new(&request.include, request.as_of, request.known_at, now);
     let tables = tenant.store().database().read()?;
-    let Some(id) = tables.tenant_id(tenant.name())? else { return Ok(Page { cards: vec![], cursor: None }) };
+    let Some(id) = tenant.id()? else { return Ok(Page { cards: vec![], cursor: None }) };
     let filter = request.filter.as_ref();
     let mut cards: Vec<Card> = match request.order {
         // Identifiers ascend with the time of recording: the table is in this order.
@@ -164,7 +164,7 @@ pub(crate) fn list(tenant: &Tenant, request: &List, now: Timestamp) -> Result<Pa
 pub(crate) fn count(tenant: &Tenant, request: &Count, now: Timestamp) -> Result<u64> {
     let view = View::new(&request.include, request.as_of, request.known_at, now);
     let tables = tenant.store().database().read()?;
-    let Some(id) = tables.tenant_id(tenant.name())? else { return Ok(0) };
+    let Some(id) = tenant.id()? else { return Ok(0) };
     let mut count = 0;
     for card in select(&tables, id, &view, request.filter.as_ref(), None, false)? {
         card?;
@@ -178,7 +178,7 @@ pub(crate) fn matching(tenant: &Tenant, filter: &Filter, now: Timestamp) -> Resu
     let include = [Include::Superseded, Include::Archived, Include::Candidates];
     let view = View::new(&include, None, None, now);
     let tables = tenant.store().database().read()?;
-    let Some(id) = tables.tenant_id(tenant.name())? else { return Ok(vec![]) };
+    let Some(id) = tenant.id()? else { return Ok(vec![]) };
     select(&tables, id, &view, Some(filter), None, false)?.map(|card| card.map(|card| card.id)).collect()
 }
 
@@ -188,7 +188,7 @@ const HISTORY_CARDS: usize = 1000;
 /// See [`Tenant::history`].
 pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Result<HistoryAnswer> {
     let tables = tenant.store().database().read()?;
-    let id = tables.tenant_id(tenant.name())?.ok_or_else(|| missing(request.id))?;
+    let id = tenant.id()?.ok_or_else(|| missing(request.id))?;
     let first = tables.card(id, request.id)?.ok_or_else(|| missing(request.id))?;
     if first.is_expired(now) {
         return Err(missing(request.id));
