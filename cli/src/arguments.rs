@@ -18,7 +18,6 @@ use crate::failure::EXIT_CODES;
 #[derive(Parser)]
 #[command(name = "memcards", bin_name = "memcards", version, after_help = EXIT_CODES)]
 #[command(max_term_width = 100)]
-#[command(disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,

@@ -52,7 +52,7 @@ fn answer_all(
     Ok(())
 }
 
-/// Carries out lines that arrived together; blank ones have no answer.
+/// Carries out lines that arrived together and sends their answers; blank ones have none.
 fn answer(
     store: &Store,
     lines: Vec<Result<Option<String>, Error>>,
@@ -79,10 +79,7 @@ fn answer(
 }
 
 fn write_all(answers: &[Value], out: &mut dyn Write) -> std::io::Result<()> {
-    answers.iter().try_for_each(|answer| {
-        writeln!(out, "{answer}")?;
-        out.flush()
-    })
+    answers.iter().try_for_each(|answer| writeln!(out, "{answer}"))
 }
 
 /// The next line without its end; an error when it is longer than `most` bytes, then the
