@@ -53,7 +53,8 @@ fn the_first_batch_of_a_tenant_is_compared_with_itself() {
     let anna = world.store().tenant("anna").unwrap();
     let batch = ["Smoking is allowed here.", "Smoking is not allowed here."];
     let requests = batch.map(|content| Remember { content: content.into(), ..Remember::default() });
-    let answers: Vec<_> = anna.remember_all(requests.into()).unwrap().into_iter().map(Result::unwrap).collect();
+    let answers: Vec<_> =
+        anna.remember_all(requests.into()).unwrap().into_iter().map(Result::unwrap).collect();
     assert_eq!(answers[1].outcome, Outcome::Superseded);
 }
 
@@ -65,7 +66,9 @@ fn racing_first_writes_of_a_tenant_are_compared_with_each_other() {
         let anna = world.store().tenant("anna").unwrap();
         let say = &|content: &str| anna.remember(Remember { content: content.into(), ..Remember::default() });
         std::thread::scope(|scope| {
-            for content in ["Smoking is allowed here.", "Smoking is not allowed here.", "Smoking is allowed here!"] {
+            for content in
+                ["Smoking is allowed here.", "Smoking is not allowed here.", "Smoking is allowed here!"]
+            {
                 scope.spawn(move || say(content).unwrap());
             }
         });
