@@ -340,6 +340,12 @@ impl Card {
         self.sources.first()
     }
 
+    /// True for a turn of a conversation: an event, which contradicts nothing and is never
+    /// compared with statements.
+    pub(crate) fn is_event(&self) -> bool {
+        self.source().is_some_and(|source| source.turn.is_some())
+    }
+
     /// True when the card is expired at that instant.
     pub fn is_expired(&self, at: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= at)

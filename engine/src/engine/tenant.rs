@@ -8,6 +8,7 @@ use crate::card::{
 };
 use crate::engine::{Store, model_of};
 use crate::forget::{Forgetting, Restoring};
+use crate::learn::Reading;
 use crate::learn::correct::Correction;
 use crate::learn::remember::Draft;
 use crate::recall;
@@ -307,6 +308,7 @@ impl Tenant {
         };
         Ok(Draft {
             tenant: self.name.clone(),
+            reading: Reading::of(&card.content, is_turn),
             card,
             vector,
             model,

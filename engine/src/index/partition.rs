@@ -133,8 +133,11 @@ impl Partition {
     }
 
     fn add(&mut self, card: &Card, vector: Option<&[f32]>) -> Result<()> {
-        let analysis = judge::analyze(&card.content);
-        let [topic, subject] = analysis.lookup_hashes();
+        // Events are never compared with statements: nobody looks for their topic.
+        let [topic, subject] = match card.is_event() {
+            true => [None, None],
+            false => judge::analyze(&card.content).lookup_hashes(),
+        };
         let row = Row {
             topic,
             subject,

@@ -1,6 +1,8 @@
 //! The form of a text in which exact duplicates are compared.
 
-use unicode_normalization::UnicodeNormalization;
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Characters whose compatibility form would change the meaning: 10⁵ is not 105, and 1½
@@ -13,7 +15,11 @@ fn keeps_its_form(character: char) -> bool {
 }
 
 /// NFKC, apart from the characters that must keep their form.
-pub(super) fn compatible(text: &str) -> String {
+pub(super) fn compatible(text: &str) -> Cow<'_, str> {
+    // Most texts are in this form already; telling so is far cheaper than making it.
+    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+        return text.into();
+    }
     let mut out = String::with_capacity(text.len());
     let mut start = 0;
     for (at, character) in text.char_indices() {
@@ -24,7 +30,7 @@ pub(super) fn compatible(text: &str) -> String {
         }
     }
     out.extend(text[start..].nfkc());
-    out
+    out.into()
 }
 
 /// Chinese characters, which are written without spaces.

@@ -1,7 +1,7 @@
 //! The rules of `correct`.
 
 use crate::card::{Card, LinkKind, Reason, State};
-use crate::learn::{is_held, link, register, supersede};
+use crate::learn::{Reading, is_held, link, register, supersede};
 use crate::store::{Batch, ModelRecord};
 use crate::time::Timestamp;
 use crate::verbs::{Affected, Corrected, How};
@@ -61,7 +61,7 @@ impl Correction {
                 let card = batch.revise(tenant, card, self.vector, self.now)?;
                 // An edit of what is replaced must not take the place of what replaced it.
                 if is_held(&card, self.now) {
-                    register(batch, tenant, &card)?;
+                    register(batch, tenant, &card, &Reading::default())?;
                 }
                 let affected = vec![Affected { id: card.id, change: "edited" }];
                 (card, affected)
@@ -88,7 +88,7 @@ impl Correction {
                     None => batch.tables().vector(tenant, &present)?,
                 };
                 let card = batch.create(tenant, card, vector)?;
-                register(batch, tenant, &card)?;
+                register(batch, tenant, &card, &Reading::default())?;
                 let changed = match self.how {
                     How::Negation => supersede(batch, tenant, present, &card, true, self.now)?,
                     _ => link(batch, tenant, present, &card, theirs, self.now)?,

@@ -7,9 +7,11 @@
 pub(crate) mod correct;
 pub(crate) mod remember;
 
+use std::cell::OnceCell;
+
 use crate::Result;
 use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
-use crate::judge::{self, Relation};
+use crate::judge::{self, Analysis, Relation};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::time::{Duration, Timestamp};
 use crate::verbs::Affected;
@@ -26,8 +28,8 @@ fn is_held(card: &Card, now: Timestamp) -> bool {
 }
 
 /// How a statement relates to a card, the card's and the statement's polarity included.
-fn relation(card: &Card, content: &str, polarity: Polarity) -> Relation {
-    let relation = judge::relation(&judge::analyze(&card.content), &judge::analyze(content));
+fn relation(card: &Card, statement: &Analysis, polarity: Polarity) -> Relation {
+    let relation = judge::relation(&judge::analyze(&card.content), statement);
     match relation {
         Relation::Identical | Relation::Same if card.polarity != polarity => Relation::Opposite,
         // An exclusion of what is negated anyway is no contradiction.
@@ -119,28 +121,58 @@ fn link(
     Ok(Affected { id: card.id, change })
 }
 
-/// The look-up of a card's exact content.
-fn content_lookup(card: &Card) -> Lookup<'_> {
-    let source = card.source();
-    let event = source.and_then(|source| Some((source.session.as_deref()?, source.turn?)));
-    Lookup::Content {
-        hash: judge::normalized_hash(&card.content),
-        track: card.track,
-        category: &card.category,
-        event,
+/// What the rules read in one text: read once, and for statements before the writer's
+/// transaction, in which every caller waits for every other.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    hash: OnceCell<u128>,
+    analysis: OnceCell<Analysis>,
+}
+
+impl Reading {
+    /// Reads a text as far as remembering it will need.
+    pub(crate) fn of(content: &str, is_event: bool) -> Self {
+        let reading = Self::default();
+        if !is_event {
+            reading.analysis(content);
+        }
+        reading.hash(content);
+        reading
+    }
+
+    fn hash(&self, content: &str) -> u128 {
+        *self.hash.get_or_init(|| match self.analysis.get() {
+            Some(analysis) => analysis.normalized_hash(),
+            None => judge::normalized_hash(content),
+        })
+    }
+
+    fn analysis(&self, content: &str) -> &Analysis {
+        self.analysis.get_or_init(|| judge::analyze(content))
     }
 }
 
+/// The look-up of a card's exact content, by its normalised hash.
+fn content_lookup(card: &Card, hash: u128) -> Lookup<'_> {
+    let source = card.source();
+    let event = source.and_then(|source| Some((source.session.as_deref()?, source.turn?)));
+    Lookup::Content { hash, track: card.track, category: &card.category, event }
+}
+
 /// Points every exact look-up of a card at it, and notes its hashes for this batch.
-fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card) -> Result<()> {
-    batch.set_lookup(tenant, &content_lookup(card), card.id)?;
+fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card, reading: &Reading) -> Result<()> {
+    batch.set_lookup(tenant, &content_lookup(card, reading.hash(&card.content)), card.id)?;
     if let Some(key) = &card.merge_key {
         batch.set_lookup(tenant, &Lookup::MergeKey(key), card.id)?;
     }
     if let Some(fact) = &card.fact {
         batch.set_lookup(tenant, &Lookup::Fact(fact), card.id)?;
     }
-    let analysis = judge::analyze(&card.content);
+    // Events are never compared with statements: nobody looks for their topic.
+    if card.is_event() {
+        return Ok(());
+    }
+    let analysis = reading.analysis(&card.content);
     for hash in analysis.lookup_hashes().into_iter().flatten() {
         batch.note(tenant, hash, card.id);
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::card::{Card, CardId, LinkKind, Reason, Role, STATED_CONFIDENCE, State};
 use crate::index::cache::Slot;
 use crate::index::vectors;
-use crate::judge::{self, Relation};
-use crate::learn::{content_lookup, is_held, link, mention, register, relation, supersede};
+use crate::judge::{self, Analysis, Relation};
+use crate::learn::{Reading, content_lookup, is_held, link, mention, register, relation, supersede};
 use crate::store::{Batch, Lookup, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Affected, Outcome, Remembered};
@@ -21,6 +21,8 @@ pub(crate) struct Draft {
     pub(crate) tenant: String,
     /// The card; identifier and version are set when it is written.
     pub(crate) card: Card,
+    /// What the rules read in its content.
+    pub(crate) reading: Reading,
     pub(crate) vector: Option<Vec<f32>>,
     /// The model that made the vector.
     pub(crate) model: Option<ModelRecord>,
@@ -96,10 +98,11 @@ impl Draft {
         {
             return Ok(Verdict::Done(done));
         }
-        if let Some(known) = card(tables.lookup(tenant, &content_lookup(&self.card))?)?
+        if let Some(known) =
+            card(tables.lookup(tenant, &content_lookup(&self.card, self.reading.hash(&self.card.content)))?)?
             && is_held(&known, self.now)
             && known.polarity == self.card.polarity
-            && judge::normalized_hash(&known.content) == judge::normalized_hash(&self.card.content)
+            && judge::normalized_hash(&known.content) == self.reading.hash(&self.card.content)
             && self.is_compatible(&known)
         {
             return Ok(Verdict::Duplicate(known));
@@ -112,7 +115,7 @@ impl Draft {
             && is_held(&known, self.now)
             && known.merge_key.as_ref() == Some(key)
         {
-            match relation(&known, &self.card.content, self.card.polarity) {
+            match relation(&known, self.analysis(), self.card.polarity) {
                 Relation::Identical | Relation::Same if self.is_compatible(&known) => merge = Some(known),
                 relation => replaces.push((known, relation == Relation::Opposite)),
             }
@@ -155,7 +158,7 @@ impl Draft {
         if !self.statement {
             return Ok(());
         }
-        let analysis = judge::analyze(&self.card.content);
+        let analysis = self.analysis();
         let hashes = analysis.lookup_hashes();
         let mut ids: Vec<CardId> = Vec::new();
         for hash in hashes.into_iter().flatten() {
@@ -178,7 +181,7 @@ impl Draft {
         ids.dedup();
         if analysis.refers_back()
             && let Some(known) = self.previous_statement(batch, tenant)?
-            && judge::relation_to_previous(&judge::analyze(&known.content), &analysis)
+            && judge::relation_to_previous(&judge::analyze(&known.content), analysis)
                 == (Relation::ValueChanged { explicit: true })
         {
             add(replaces, (known, false));
@@ -188,7 +191,7 @@ impl Draft {
             if !self.is_comparable(&known) {
                 continue;
             }
-            match relation(&known, &self.card.content, self.card.polarity) {
+            match relation(&known, analysis, self.card.polarity) {
                 Relation::Identical | Relation::Same => {
                     if merge.is_none() && self.may_merge(batch, tenant, &known)? {
                         *merge = Some(known);
@@ -265,7 +268,7 @@ impl Draft {
         let first = batch.tables().version(tenant, known.id, 1)?;
         Ok(first.is_none_or(|first| {
             matches!(
-                relation(&first, &self.card.content, self.card.polarity),
+                relation(&first, self.analysis(), self.card.polarity),
                 Relation::Identical | Relation::Same
             )
         }))
@@ -316,7 +319,7 @@ impl Draft {
         card.pinned |= self.card.pinned;
         card.reason = Reason { action: "merged".into(), ..self.card.reason.clone() };
         let card = batch.revise(tenant, card, Some(self.vector.take()), self.now)?;
-        register(batch, tenant, &card)?;
+        register(batch, tenant, &card, &self.reading)?;
         let affected = vec![Affected { id: card.id, change: "merged" }];
         self.answer(batch, tenant, card.id, card.version, Outcome::Merged, affected)
     }
@@ -345,7 +348,7 @@ impl Draft {
         let own_links = self.card.links.clone();
         card.reason.action = "created".into();
         let card = batch.create(tenant, card, self.vector.take())?;
-        register(batch, tenant, &card)?;
+        register(batch, tenant, &card, &self.reading)?;
         let mut affected = vec![Affected { id: card.id, change: "created" }];
         let superseded = !replaces.is_empty();
         for (old, overturned) in replaces {
@@ -365,6 +368,11 @@ impl Draft {
             (false, _) => Outcome::Created,
         };
         self.answer(batch, tenant, card.id, card.version, outcome, affected)
+    }
+
+    /// What the rules see in the content.
+    fn analysis(&self) -> &Analysis {
+        self.reading.analysis(&self.card.content)
     }
 
     fn take_over_expiry(&self, card: &mut Card) {

@@ -11,6 +11,7 @@ mod database;
 pub mod io;
 pub(crate) mod keys;
 pub(crate) mod record;
+mod reply;
 mod tables;
 mod verify;
 mod writer;

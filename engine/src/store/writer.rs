@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
 use parking_lot::Mutex;
 
 use crate::store::batch::{Applied, Batch};
+use crate::store::reply::reply;
 use crate::store::tables::{Tables, storage};
 use crate::{Error, Result};
 
@@ -78,7 +79,7 @@ impl Writer {
         if let Some(reason) = self.failure.lock().clone() {
             return Err(Error::ReadOnly { reason });
         }
-        let (reply, answer) = bounded(1);
+        let (reply, waiting) = reply();
         let job: Job = Box::new(move |batch| {
             let before = batch.writes();
             let result = work(batch);
@@ -88,8 +89,7 @@ impl Writer {
                     Some(reason) => Err(Error::ReadOnly { reason: reason.to_owned() }),
                     None => result,
                 };
-                // The caller may have gone; then nobody wants the answer.
-                let _ = reply.send(result);
+                reply.send(result);
             });
             (answer, broken)
         });
@@ -98,7 +98,7 @@ impl Writer {
             TrySendError::Full(_) => Error::Busy { retry_after_ms: 20 },
             TrySendError::Disconnected(_) => closed(),
         })?;
-        answer.recv().map_err(|_| closed())?
+        waiting.receive().ok_or_else(closed)?
     }
 
     /// Why writes are refused, if they are.

@@ -1,0 +1,249 @@
+//! Durable remember beside bare redb on the same disk: one table, one key-value per record
+//! with as many bytes as memcards writes for a card, in alternating rounds.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use memcards::{Options, Remember, Store};
+use memcards_benches::Outcome;
+use memcards_benches::latency::{Percentiles, median, timed};
+use memcards_benches::synthetic::{Random, statements, turns};
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
+use serde_json::{Value, json};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Concurrent callers, and records in one transaction of bare redb.
+    #[arg(long, default_value_t = 64)]
+    callers: usize,
+    /// Records of each caller in one round.
+    #[arg(long, default_value_t = 40)]
+    each: usize,
+    /// Records of one round with a single caller.
+    #[arg(long, default_value_t = 300)]
+    single: usize,
+    /// Rounds; medians are reported.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Lengths of caller-supplied vectors to measure.
+    #[arg(long, value_delimiter = ',', default_values_t = [64, 256])]
+    dimensions: Vec<usize>,
+    /// Measure only this kind of card.
+    #[arg(long, value_enum)]
+    kind: Option<Kind>,
+    /// Leave the built-in model out.
+    #[arg(long)]
+    no_model: bool,
+    /// Where the stores are made (the system's temporary directory when absent).
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+}
+
+/// What is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Turns of a conversation, which are compared with nothing.
+    Turns,
+    /// Statements, which are compared with what is held.
+    Statements,
+}
+
+const KEY_BYTES: usize = 20;
+const BARE: TableDefinition<'static, &'static [u8], &'static [u8]> = TableDefinition::new("records");
+
+pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
+    let mut figures = Vec::new();
+    for (kind, kind_name) in [(Kind::Turns, "turns"), (Kind::Statements, "statements")] {
+        if arguments.kind.is_some_and(|only| only != kind) {
+            continue;
+        }
+        let vectors = arguments.dimensions.iter().map(|dimension| Some(*dimension));
+        let vectors = vectors.chain((!arguments.no_model).then_some(None));
+        for dimension in vectors {
+            let name = match dimension {
+                Some(dimension) => format!("{kind_name}, vectors of {dimension} from the caller"),
+                None => format!("{kind_name}, built-in model"),
+            };
+            let requests = move |seed: u64, count: usize| -> Vec<Remember> {
+                match kind {
+                    Kind::Turns => turns(seed, count, dimension).collect(),
+                    Kind::Statements => statements(seed, count, dimension).collect(),
+                }
+            };
+            figures.push(compare(&name, arguments, seed, &requests)?);
+        }
+    }
+    Ok(figures.into())
+}
+
+type Requests<'a> = &'a dyn Fn(u64, usize) -> Vec<Remember>;
+
+fn compare(name: &str, arguments: &Arguments, seed: u64, requests: Requests<'_>) -> Outcome<Value> {
+    let directory = match &arguments.directory {
+        Some(directory) => tempfile::tempdir_in(directory)?,
+        None => tempfile::tempdir()?,
+    };
+    let path = |name: &str| directory.path().join(name);
+    let bytes = bytes_per_record(&path("sample"), requests(seed, 2_000))?;
+    let store = Store::open(path("store"), Options::default())?;
+    let bare = Database::create(path("bare.redb"))?;
+    let mut keys = 0u64;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut our_single, mut their_single) = (Vec::new(), Vec::new());
+    let mut pooled: Vec<Duration> = Vec::new();
+    let (mut our_medians, mut their_medians) = (Vec::new(), Vec::new());
+    // Everything once before it counts: files grow, tables appear.
+    for round in 0..=arguments.rounds {
+        let count = arguments.callers * arguments.each;
+        let seed = seed.wrapping_add(1_000 * (round as u64 + 1));
+        let (time, latencies) = together(&store, round, requests(seed, count), arguments.callers)?;
+        let our_rate = count as f64 / time.as_secs_f64();
+        let (result, time) =
+            timed(|| bare_commits(&bare, &mut keys, bytes, arguments.callers, arguments.each));
+        result?;
+        let their_rate = count as f64 / time.as_secs_f64();
+        let our_times = one_by_one(&store, round, requests(seed ^ 1, arguments.single))?;
+        let their_times = bare_commits(&bare, &mut keys, bytes, 1, arguments.single)?;
+        if round > 0 {
+            ours.push(our_rate);
+            theirs.push(their_rate);
+            pooled.extend(latencies);
+            our_medians.push(Percentiles::of(&our_times).p50_ms);
+            their_medians.push(Percentiles::of(&their_times).p50_ms);
+            our_single.extend(our_times);
+            their_single.extend(their_times);
+        }
+    }
+    let (our_rate, their_rate) = (median(&ours), median(&theirs));
+    let (our_p50, their_p50) = (median(&our_medians), median(&their_medians));
+    eprintln!("\n{name}: {bytes} bytes per record");
+    eprintln!(
+        "  {} callers: {our_rate:.0} records/s, bare redb {their_rate:.0} records/s, ratio {:.2}",
+        arguments.callers,
+        our_rate / their_rate
+    );
+    eprintln!("  latency of a caller among them: {}", Percentiles::of(&pooled).line());
+    eprintln!(
+        "  one caller: p50 {our_p50:.3} ms, bare redb {their_p50:.3} ms, ratio {:.2}",
+        our_p50 / their_p50
+    );
+    Ok(json!({
+        "name": name, "bytes_per_record": bytes,
+        "callers": arguments.callers, "rounds": arguments.rounds,
+        "together": {
+            "records_per_second": ours, "bare_records_per_second": theirs,
+            "median_ratio": our_rate / their_rate, "latency": crate::value(Percentiles::of(&pooled))?,
+        },
+        "single": {
+            "latency": crate::value(Percentiles::of(&our_single))?,
+            "bare_latency": crate::value(Percentiles::of(&their_single))?,
+            "p50_ratio": our_p50 / their_p50,
+        },
+    }))
+}
+
+/// Bytes of keys and values that memcards writes per record, read from a store's file.
+fn bytes_per_record(directory: &Path, requests: Vec<Remember>) -> Outcome<usize> {
+    let store = Store::open(directory, Options::default())?;
+    let tenant = store.tenant("sample")?;
+    let count = requests.len();
+    for chunk in requests.chunks(1000) {
+        tenant.remember_all(chunk.to_vec())?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    }
+    drop((tenant, store));
+    let file = Database::open(directory.join("memcards.redb"))?;
+    let transaction = file.begin_read()?;
+    let mut bytes = 0;
+    for table in transaction.list_tables()? {
+        let definition: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(table.name());
+        for entry in transaction.open_table(definition)?.iter()? {
+            let (key, value) = entry?;
+            bytes += key.value().len() + value.value().len();
+        }
+    }
+    Ok(bytes / count)
+}
+
+/// Many callers at once, one tenant; gives the time of all and of each call.
+fn together(
+    store: &Store,
+    round: usize,
+    requests: Vec<Remember>,
+    callers: usize,
+) -> Outcome<(Duration, Vec<Duration>)> {
+    let tenant = store.tenant(&format!("together-{round}"))?;
+    tenant.create()?;
+    let mut shares: Vec<Vec<Remember>> = (0..callers).map(|_| Vec::new()).collect();
+    for (number, request) in requests.into_iter().enumerate() {
+        shares[number % callers].push(request);
+    }
+    let start = Instant::now();
+    let latencies = std::thread::scope(|scope| {
+        let threads: Vec<_> = shares
+            .into_iter()
+            .map(|share| {
+                let tenant = tenant.clone();
+                scope.spawn(move || -> memcards::Result<Vec<Duration>> {
+                    share
+                        .into_iter()
+                        .map(|request| {
+                            let (answer, time) = timed(|| tenant.remember(request));
+                            answer.map(|_| time)
+                        })
+                        .collect()
+                })
+            })
+            .collect();
+        let mut all = Vec::new();
+        for thread in threads {
+            all.extend(thread.join().map_err(|_| "a caller panicked")??);
+        }
+        Ok::<_, Box<dyn std::error::Error>>(all)
+    })?;
+    Ok((start.elapsed(), latencies))
+}
+
+fn one_by_one(store: &Store, round: usize, requests: Vec<Remember>) -> Outcome<Vec<Duration>> {
+    let tenant = store.tenant(&format!("single-{round}"))?;
+    tenant.create()?;
+    requests
+        .into_iter()
+        .map(|request| {
+            let (answer, time) = timed(|| tenant.remember(request));
+            answer?;
+            Ok(time)
+        })
+        .collect()
+}
+
+/// Commits of `records` each with immediate durability, redb's default; gives their times.
+fn bare_commits(
+    database: &Database,
+    keys: &mut u64,
+    bytes: usize,
+    records: usize,
+    commits: usize,
+) -> Outcome<Vec<Duration>> {
+    let mut random = Random::new(*keys);
+    let value: Vec<u8> = (0..bytes.saturating_sub(KEY_BYTES)).map(|_| random.draw() as u8).collect();
+    let mut times = Vec::with_capacity(commits);
+    for _ in 0..commits {
+        let (result, time) = timed(|| -> Outcome {
+            let transaction = database.begin_write()?;
+            {
+                let mut table = transaction.open_table(BARE)?;
+                for _ in 0..records {
+                    let mut key = [0; KEY_BYTES];
+                    key[..8].copy_from_slice(&keys.to_be_bytes());
+                    *keys += 1;
+                    table.insert(key.as_slice(), value.as_slice())?;
+                }
+            }
+            Ok(transaction.commit()?)
+        });
+        result?;
+        times.push(time);
+    }
+    Ok(times)
+}
