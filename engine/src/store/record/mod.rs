@@ -232,3 +232,6 @@ pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Res
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
