@@ -63,13 +63,8 @@ fn golden() -> Vec<(&'static str, Vec<u8>)> {
     let card = full_card();
     let (card_key, version_key) = (keys::card(TENANT, card.id), keys::version(TENANT, card.id, 7));
     let change_key = keys::change(TENANT, 77);
-    let change = Change {
-        kind: ChangeKind::Touch,
-        track: card.track,
-        card: card.id,
-        version: 7,
-        at: card.updated_at,
-    };
+    let change =
+        Change { kind: ChangeKind::Touch, track: card.track, card: card.id, version: 7, at: card.updated_at };
     vec![
         ("card-v1.record", seal_card(TableId::Cards, &card_key, &card).unwrap()),
         ("vector-f32.record", seal_vector(&version_key, &[0.25, -1.5, f32::MIN_POSITIVE, 3e38])),
