@@ -165,7 +165,7 @@ impl Partition {
                 self.live.insert(number);
             }
         } else {
-            self.conversations.insert(number, None, None, 0);
+            self.conversations.insert(number, None, None, 0, row.card.id);
         }
         for hash in [row.topic, row.subject].into_iter().flatten() {
             let cards = self.hashes.entry(hash).or_default();
@@ -228,6 +228,7 @@ impl Partition {
             source.and_then(|s| s.session.as_deref()),
             source.and_then(|s| s.turn),
             row.card.occurred_at.as_micros(),
+            row.card.id,
         );
         if let Some(speaker) = source.and_then(|source| source.speaker.as_deref()) {
             let speaker = self.names.number(speaker);
