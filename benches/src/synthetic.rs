@@ -172,8 +172,10 @@ const QUESTIONS: [&str; 10] = [
 /// A question about something that a message says.
 pub fn question(random: &mut Random) -> String {
     let text = message(random);
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || "，。？！.,?!;:".contains(c)).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || "，。？！.,?!;:".contains(c))
+        .filter(|w| !w.is_empty())
+        .collect();
     let about = match text.is_ascii() {
         true => {
             let start = random.below(words.len().saturating_sub(3));
@@ -224,7 +226,8 @@ mod tests {
 
     #[test]
     fn a_seed_decides_everything() {
-        let texts = |seed| turns(seed, 50, Some(4)).map(|turn| (turn.content, turn.vector)).collect::<Vec<_>>();
+        let texts =
+            |seed| turns(seed, 50, Some(4)).map(|turn| (turn.content, turn.vector)).collect::<Vec<_>>();
         assert_eq!(texts(7), texts(7));
         assert_ne!(texts(7), texts(8));
     }

@@ -8,8 +8,8 @@ use crate::card::{
 };
 use crate::engine::{Store, model_of};
 use crate::forget::{Forgetting, Restoring};
-use crate::learn::correct::Correction;
 use crate::learn::Reading;
+use crate::learn::correct::Correction;
 use crate::learn::remember::Draft;
 use crate::recall;
 use crate::store::{ModelRecord, TenantId};

@@ -333,6 +333,10 @@ pub(crate) fn check_files(database: &Database, mut found: impl FnMut(PathBuf, Op
     }
     for directory in io::at(&root, io.list(&root))? {
         for path in io::at(&directory, io.list(&directory))? {
+            // What a killed process left half-written is no index; the next one replaces it.
+            if path.extension().is_none_or(|extension| extension != "idx") {
+                continue;
+            }
             let detail = match io::read_file(io, &path)? {
                 Some(bytes) => snapshot::decode(&bytes).err(),
                 None => None,

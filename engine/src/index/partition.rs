@@ -133,11 +133,14 @@ impl Partition {
     }
 
     fn add(&mut self, card: &Card, vector: Option<&[f32]>) -> Result<()> {
-        // Events are never compared with statements: nobody looks for their topic.
-        let analysis = (!card.is_event()).then(|| judge::analyze(&card.content));
+        // Events are never compared with statements: nobody looks for them by their topic.
+        let [topic, subject] = match card.is_event() {
+            true => [None, None],
+            false => judge::analyze(&card.content).lookup_hashes(),
+        };
         let row = Row {
-            topic: analysis.as_ref().and_then(judge::Analysis::topic_hash),
-            subject: analysis.as_ref().and_then(judge::Analysis::subject_hash),
+            topic,
+            subject,
             length: card.content.chars().count() as u32,
             question: is_question(&card.content),
             card: stripped(card),

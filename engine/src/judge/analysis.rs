@@ -88,6 +88,21 @@ impl Analysis {
         self.subject.as_ref().filter(|subject| !subject.pointing).map(|subject| subject.hash)
     }
 
+    /// The hashes under which a statement that relates to this one is found: topic and
+    /// subject, or the whole text where it has neither.
+    ///
+    /// ```
+    /// use memcards::judge::analyze;
+    ///
+    /// assert!(analyze("的").lookup_hashes()[0].is_some());
+    /// ```
+    #[must_use]
+    pub fn lookup_hashes(&self) -> [Option<u64>; 2] {
+        let subject = self.subject_hash();
+        let whole = subject.is_none().then_some(self.normalized as u64);
+        [self.topic.or(whole), subject]
+    }
+
     /// The value given to the subject, as written apart from articles.
     #[must_use]
     pub fn value(&self) -> Option<&str> {

@@ -1,7 +1,7 @@
 //! The rules of `correct`.
 
 use crate::card::{Card, LinkKind, Reason, State};
-use crate::learn::{Reading, link, register, supersede};
+use crate::learn::{Reading, is_held, link, register, supersede};
 use crate::store::{Batch, ModelRecord};
 use crate::time::Timestamp;
 use crate::verbs::{Affected, Corrected, How};
@@ -59,7 +59,10 @@ impl Correction {
                 card.sources = present.sources.clone();
                 card.reason.action = "edited".into();
                 let card = batch.revise(tenant, card, self.vector, self.now)?;
-                register(batch, tenant, &card, &Reading::default())?;
+                // An edit of what is replaced must not take the place of what replaced it.
+                if is_held(&card, self.now) {
+                    register(batch, tenant, &card, &Reading::default())?;
+                }
                 let affected = vec![Affected { id: card.id, change: "edited" }];
                 (card, affected)
             }

@@ -156,12 +156,7 @@ impl Reading {
 fn content_lookup(card: &Card, hash: u128) -> Lookup<'_> {
     let source = card.source();
     let event = source.and_then(|source| Some((source.session.as_deref()?, source.turn?)));
-    Lookup::Content {
-        hash,
-        track: card.track,
-        category: &card.category,
-        event,
-    }
+    Lookup::Content { hash, track: card.track, category: &card.category, event }
 }
 
 /// Points every exact look-up of a card at it, and notes its hashes for this batch.
@@ -173,12 +168,12 @@ fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card, reading: &Read
     if let Some(fact) = &card.fact {
         batch.set_lookup(tenant, &Lookup::Fact(fact), card.id)?;
     }
-    // Events are never compared with statements: nobody looks for their topic.
+    // Events are never compared with statements: nobody looks for them by their topic.
     if card.is_event() {
         return Ok(());
     }
     let analysis = reading.analysis(&card.content);
-    for hash in [analysis.topic_hash(), analysis.subject_hash()].into_iter().flatten() {
+    for hash in analysis.lookup_hashes().into_iter().flatten() {
         batch.note(tenant, hash, card.id);
     }
     Ok(())

@@ -96,7 +96,8 @@ impl Draft {
         {
             return Ok(Verdict::Done(done));
         }
-        if let Some(known) = card(tables.lookup(tenant, &content_lookup(&self.card, self.reading.hash(&self.card.content)))?)?
+        if let Some(known) =
+            card(tables.lookup(tenant, &content_lookup(&self.card, self.reading.hash(&self.card.content)))?)?
             && is_held(&known, self.now)
             && known.polarity == self.card.polarity
             && judge::normalized_hash(&known.content) == self.reading.hash(&self.card.content)
@@ -155,7 +156,7 @@ impl Draft {
         let Some(partition) = &self.partition else { return Ok(()) };
         let analysis = self.analysis();
         let mut ids: Vec<CardId> = Vec::new();
-        for hash in [analysis.topic_hash(), analysis.subject_hash()].into_iter().flatten() {
+        for hash in analysis.lookup_hashes().into_iter().flatten() {
             ids.extend_from_slice(partition.read()?.by_hash(hash));
             ids.extend_from_slice(batch.noted(tenant, hash));
         }

@@ -44,7 +44,8 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     );
     let mut random = Random::new(seed ^ 2);
     let questions: Vec<String> = (0..arguments.queries).map(|_| question(&mut random)).collect();
-    let mut figures = vec![json!({"cards": count, "remembered_per_second": all.len() as f64 / time.as_secs_f64()})];
+    let mut figures =
+        vec![json!({"cards": count, "remembered_per_second": all.len() as f64 / time.as_secs_f64()})];
     for (name, request) in [
         ("recall, 5 hits", Recall::default()),
         ("recall, 20 hits", Recall { top: Some(20), ..Recall::default() }),

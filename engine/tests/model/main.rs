@@ -1,0 +1,9 @@
+//! The store against a plain model: random sequences of calls on two tenants must give the
+//! answers that maps and scans give, whatever is closed, reopened or damaged in between.
+
+#![allow(clippy::unwrap_used)]
+
+mod oracle;
+mod sequences;
+mod steps;
+mod world;
