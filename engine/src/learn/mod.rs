@@ -11,6 +11,7 @@ use std::cell::OnceCell;
 
 use crate::Result;
 use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
+use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::time::{Duration, Timestamp};
@@ -145,6 +146,11 @@ impl Reading {
             Some(analysis) => analysis.normalized_hash(),
             None => judge::normalized_hash(content),
         })
+    }
+
+    /// What the index needs of the card that was read.
+    pub(crate) fn prepare(&self, card: &Card) -> Prepared {
+        Prepared::of(card, self.analysis.get())
     }
 
     fn analysis(&self, content: &str) -> &Analysis {
