@@ -1,7 +1,7 @@
 //! One tenant: checking its requests and carrying them out.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::card::{
     Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_vector,
@@ -302,13 +302,18 @@ impl Tenant {
         limits.card(&card)?;
         self.check_reason(&card.reason)?;
         let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
-        let partition = match (is_turn, self.id()?) {
+        let tenant = self.id()?;
+        let partition = match (is_turn, tenant) {
             (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
             _ => None,
         };
+        let reading = Reading::of(&card.content, is_turn);
+        let indexed = tenant.is_some_and(|tenant| inner.cache.is_loaded(tenant, card.track));
+        let prepared = indexed.then(|| Arc::new(reading.prepare(&card)));
         Ok(Draft {
             tenant: self.name.clone(),
-            reading: Reading::of(&card.content, is_turn),
+            reading,
+            prepared,
             card,
             vector,
             model,

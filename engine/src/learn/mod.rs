@@ -11,6 +11,7 @@ use std::cell::OnceCell;
 
 use crate::Result;
 use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
+use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::time::{Duration, Timestamp};
@@ -148,6 +149,11 @@ impl Reading {
         })
     }
 
+    /// What the index needs of the card that was read.
+    pub(crate) fn prepare(&self, card: &Card) -> Prepared {
+        Prepared::of(card, self.analysis.get())
+    }
+
     fn analysis(&self, content: &str) -> &Analysis {
         self.analysis.get_or_init(|| judge::analyze(content))
     }
@@ -169,7 +175,7 @@ fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card, reading: &Read
     if let Some(fact) = &card.fact {
         batch.set_lookup(tenant, &Lookup::Fact(fact), card.id)?;
     }
-    // Events are never compared with statements: nobody looks for their topic.
+    // Events are never compared with statements: nobody looks for them by their topic.
     if card.is_event() {
         return Ok(());
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::card::{Card, CardId, LinkKind, Reason, Role, STATED_CONFIDENCE, State};
 use crate::index::cache::Slot;
+use crate::index::partition::Prepared;
 use crate::index::vectors;
 use crate::judge::{self, Analysis, Relation};
 use crate::learn::{Reading, content_lookup, is_held, link, mention, register, relation, supersede};
@@ -23,6 +24,8 @@ pub(crate) struct Draft {
     pub(crate) card: Card,
     /// What the rules read in its content.
     pub(crate) reading: Reading,
+    /// What a loaded index needs of its text, should it become a card as it is.
+    pub(crate) prepared: Option<Arc<Prepared>>,
     pub(crate) vector: Option<Vec<f32>>,
     /// The model that made the vector.
     pub(crate) model: Option<ModelRecord>,
@@ -347,7 +350,7 @@ impl Draft {
         }
         let own_links = self.card.links.clone();
         card.reason.action = "created".into();
-        let card = batch.create(tenant, card, self.vector.take())?;
+        let card = batch.create(tenant, card, self.vector.take(), self.prepared.take())?;
         register(batch, tenant, &card, &self.reading)?;
         let mut affected = vec![Affected { id: card.id, change: "created" }];
         let superseded = !replaces.is_empty();

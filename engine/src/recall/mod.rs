@@ -199,8 +199,7 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
                     continue;
                 }
                 answer.searched.candidates += 1;
-                let (relevance, score) = scorer.score(number, row);
-                if relevance >= least {
+                if let Some(score) = scorer.score(number, row, least) {
                     let recorded = card.recorded_at;
                     candidates.push(Candidate {
                         score,
