@@ -156,8 +156,11 @@ impl Tenant {
 
     /// Every version of a card, and of the cards it replaced or was replaced by, oldest first.
     ///
+    /// It shows forgotten cards too: it is the record of who changed what, until they are
+    /// purged.
+    ///
     /// # Errors
-    /// [`Error::NotFound`] as for [`Tenant::get`].
+    /// [`Error::NotFound`] for a card that is not there, is another tenant's, or is expired.
     pub fn history(&self, request: &History) -> Result<HistoryAnswer> {
         recall::read::history(self, request, self.now())
     }
@@ -254,6 +257,7 @@ impl Tenant {
             None => request.expires_at,
         };
         let is_turn = request.turn.is_some();
+        let dated = request.occurred_at.is_some() || request.valid_from.is_some();
         let provenance = request.provenance.unwrap_or(Provenance::Stated);
         let source = Source {
             session: request.session,
@@ -319,6 +323,7 @@ impl Tenant {
             model,
             idempotency_key: request.idempotency_key,
             statement: !is_turn,
+            dated,
             partition,
             now,
             degraded,

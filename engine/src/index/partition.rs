@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::Result;
-use crate::card::{Card, CardId, Reason, Role, State};
+use crate::card::{Card, CardId, Reason, Role, State, Track};
 use crate::index::conversation::Conversations;
 use crate::index::rows::RowSet;
 use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
@@ -190,7 +190,7 @@ impl Partition {
                 self.live.insert(number);
             }
         } else {
-            self.conversations.insert(number, None, None, 0, row.card.id);
+            self.conversations.insert(number, None, None, 0, row.card.id, false);
         }
         for hash in [row.topic, row.subject].into_iter().flatten() {
             let cards = self.hashes.entry(hash).or_default();
@@ -254,6 +254,7 @@ impl Partition {
             source.and_then(|s| s.turn),
             row.card.occurred_at.as_micros(),
             row.card.id,
+            row.card.is_event() || row.card.track == Track::Episodic,
         );
         if let Some(speaker) = source.and_then(|source| source.speaker.as_deref()) {
             let speaker = self.names.number(speaker);
@@ -281,6 +282,11 @@ impl Partition {
     /// A row.
     pub(crate) fn row(&self, number: u32) -> &Row {
         &self.rows[number as usize]
+    }
+
+    /// The state of a card's current version.
+    pub(crate) fn state(&self, card: CardId) -> Option<State> {
+        self.open.get(&card).map(|row| self.hot[*row as usize].state)
     }
 
     /// Every row, in order.

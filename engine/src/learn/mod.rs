@@ -24,7 +24,7 @@ const SOURCES_MAX: usize = 64;
 const MOMENT: Duration = Duration::from_hours(1);
 
 /// True for cards that a new statement is compared with.
-fn is_held(card: &Card, now: Timestamp) -> bool {
+pub(crate) fn is_held(card: &Card, now: Timestamp) -> bool {
     matches!(card.state, State::Active | State::Candidate) && !card.is_expired(now)
 }
 
@@ -160,7 +160,7 @@ impl Reading {
 }
 
 /// The look-up of a card's exact content, by its normalised hash.
-fn content_lookup(card: &Card, hash: u128) -> Lookup<'_> {
+pub(crate) fn content_lookup(card: &Card, hash: u128) -> Lookup<'_> {
     let source = card.source();
     let event = source.and_then(|source| Some((source.session.as_deref()?, source.turn?)));
     Lookup::Content { hash, track: card.track, category: &card.category, event }

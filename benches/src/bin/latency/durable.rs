@@ -288,7 +288,7 @@ fn bare_commits(
                 for _ in 0..records {
                     *keys += 1;
                     for ((table, entry), value) in tables.iter_mut().zip(layout).zip(&values) {
-                        let number = if entry.hashed { random.next() } else { *keys };
+                        let number = if entry.hashed { random.draw() } else { *keys };
                         let mut key = vec![0; entry.key_bytes.max(8)];
                         key[..8].copy_from_slice(&number.to_be_bytes());
                         table.insert(key.as_slice(), value.as_slice())?;
