@@ -5,8 +5,9 @@ mod text;
 
 use std::io::{self, Write};
 
-use memcards::card::{Card, Polarity, State};
+use memcards::card::{Card, Fact, Polarity, Source, State};
 use memcards::{CardView, Hit, Timestamp, VersionView};
+use serde::Deserialize;
 use serde_json::Value;
 
 pub(crate) use text::{printable, width, wrap};
@@ -157,14 +158,22 @@ fn bar(part: f32) -> String {
 pub(crate) fn version(version: &VersionView, out: &mut dyn Write) -> io::Result<()> {
     let (strong, dim) = (style::STRONG, style::DIM);
     let card = &version.card;
-    let mut line = format!("{}  {strong}{}{strong:#}", time(card.updated_at), printable(&card.reason.action));
+    let mut by = String::new();
     if let Some(actor) = &card.reason.actor {
-        line.push_str(&format!(" by {}", printable(actor)));
+        by = format!(" by {}", printable(actor));
     }
-    if let Some(why) = &card.reason.why {
-        line.push_str(&format!(": {}", printable(why)));
+    let (when, action) = (time(card.updated_at), printable(&card.reason.action));
+    write!(out, "{when}  {strong}{action}{strong:#}{by}")?;
+    match &card.reason.why {
+        Some(why) if width(&when) + width(&action) + width(&by) + width(why) + 4 <= COLUMNS => {
+            writeln!(out, ": {}", printable(why))?;
+        }
+        Some(why) => {
+            writeln!(out, ":")?;
+            body(why, out)?;
+        }
+        None => writeln!(out)?,
     }
-    writeln!(out, "{line}")?;
     if version.diff.is_empty() {
         body(&card.content, out)?;
     }
@@ -191,6 +200,9 @@ pub(crate) fn version(version: &VersionView, out: &mut dyn Write) -> io::Result<
 
 /// A value of a field; texts without their quotes, nothing as a dash.
 fn value(value: &Value) -> String {
+    if let Ok(fact) = Fact::deserialize(value) {
+        return fact_line(&fact);
+    }
     match value {
         Value::Null => "–".into(),
         Value::String(text) => match text.parse::<Timestamp>() {
@@ -206,6 +218,21 @@ fn value(value: &Value) -> String {
     }
 }
 
+fn fact_line(fact: &Fact) -> String {
+    printable(&format!("{} · {} = {}", fact.entity, fact.attribute, fact.value))
+}
+
+/// Where a card was said.
+fn source_line(source: &Source) -> String {
+    let parts = [
+        source.session.clone(),
+        source.turn.map(|turn| format!("turn {turn}")),
+        source.speaker.clone().or(source.role.map(|role| role.to_string())),
+        source.occurred_at.map(time),
+    ];
+    printable(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
+}
+
 /// Every field of a card.
 pub(crate) fn whole_card(card: &CardView, out: &mut dyn Write) -> io::Result<()> {
     let (strong, dim) = (style::STRONG, style::DIM);
@@ -218,26 +245,24 @@ pub(crate) fn whole_card(card: &CardView, out: &mut dyn Write) -> io::Result<()>
         other => return Err(io::Error::other(format!("a card is no JSON object: {other:?}"))),
     };
     for (field, content) in fields.iter().filter(|(field, _)| *field != "content") {
-        let text = match field.as_str() {
+        let texts = match field.as_str() {
             "reason" => {
                 let reason = &whole.reason;
                 let by = reason.actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
                 let why = reason.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-                printable(&format!("{}{by}{why}", reason.action))
+                vec![format!("{}{by}{why}", reason.action)]
             }
-            "fact" => match &whole.fact {
-                Some(fact) => printable(&format!("{} · {} = {}", fact.entity, fact.attribute, fact.value)),
-                None => continue,
-            },
-            "entities" => printable(&whole.entities.join(", ")),
-            "tags" => printable(&whole.tags.join(", ")),
+            "entities" => vec![whole.entities.join(", ")],
+            "tags" => vec![whole.tags.join(", ")],
+            "links" => whole.links.iter().map(|link| format!("{} {}", link.kind, link.to)).collect(),
+            "sources" => whole.sources.iter().map(source_line).collect(),
             "vector_version" => continue,
-            _ => value(content),
+            _ => vec![value(content)],
         };
-        let mut lines = wrap(&text, COLUMNS - 18).into_iter();
-        writeln!(out, "{dim}{field:<17}{dim:#} {}", lines.next().unwrap_or_default())?;
-        for line in lines {
-            writeln!(out, "{:18}{line}", "")?;
+        let mut name = field.as_str();
+        for line in texts.iter().flat_map(|text| wrap(text, COLUMNS - 18)) {
+            writeln!(out, "{dim}{name:<17}{dim:#} {line}")?;
+            name = "";
         }
     }
     Ok(())

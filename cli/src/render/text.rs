@@ -77,7 +77,7 @@ fn pieces(text: &str) -> Vec<&str> {
             Some(b) => {
                 (columns(b) == 2 || columns(c) == 2)
                     && !c.is_whitespace()
-                    && !"，。！？、；：）」』》”’,.!?;:)".contains(c)
+                    && !"，。！？、；：）」』》”’,.!?;:)]}".contains(c)
                     && !"（「『《“‘(".contains(b)
             }
         };

@@ -68,7 +68,7 @@ impl Place {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memcards"));
         command.args(arguments).current_dir(self.directory.path()).env_clear();
-        command.env("HOME", self.directory.path());
+        command.env("HOME", self.directory.path()).env("TMPDIR", self.directory.path());
         command
     }
 

@@ -1,7 +1,7 @@
 //! One tenant: checking its requests and carrying them out.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::card::{
     Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_vector,
@@ -156,8 +156,11 @@ impl Tenant {
 
     /// Every version of a card, and of the cards it replaced or was replaced by, oldest first.
     ///
+    /// It shows forgotten cards too: it is the record of who changed what, until they are
+    /// purged.
+    ///
     /// # Errors
-    /// [`Error::NotFound`] as for [`Tenant::get`].
+    /// [`Error::NotFound`] for a card that is not there, is another tenant's, or is expired.
     pub fn history(&self, request: &History) -> Result<HistoryAnswer> {
         recall::read::history(self, request, self.now())
     }
@@ -254,6 +257,7 @@ impl Tenant {
             None => request.expires_at,
         };
         let is_turn = request.turn.is_some();
+        let dated = request.occurred_at.is_some() || request.valid_from.is_some();
         let provenance = request.provenance.unwrap_or(Provenance::Stated);
         let source = Source {
             session: request.session,
@@ -302,18 +306,24 @@ impl Tenant {
         limits.card(&card)?;
         self.check_reason(&card.reason)?;
         let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
-        let partition = match (is_turn, self.id()?) {
+        let tenant = self.id()?;
+        let partition = match (is_turn, tenant) {
             (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
             _ => None,
         };
+        let reading = Reading::of(&card.content, is_turn);
+        let indexed = tenant.is_some_and(|tenant| inner.cache.is_loaded(tenant, card.track));
+        let prepared = indexed.then(|| Arc::new(reading.prepare(&card)));
         Ok(Draft {
             tenant: self.name.clone(),
-            reading: Reading::of(&card.content, is_turn),
+            reading,
+            prepared,
             card,
             vector,
             model,
             idempotency_key: request.idempotency_key,
             statement: !is_turn,
+            dated,
             partition,
             now,
             degraded,

@@ -131,6 +131,12 @@ impl IndexCache {
         Ok(slot)
     }
 
+    /// True when the partition is loaded, so that changes will be applied to it.
+    pub(crate) fn is_loaded(&self, tenant: TenantId, track: Track) -> bool {
+        let slot = self.slots.lock().get(&(tenant, track)).cloned();
+        slot.is_some_and(|slot| matches!(&*slot.content.read(), Content::Ready(_)))
+    }
+
     /// Applies committed changes to the partitions that are loaded or loading.
     pub(crate) fn apply(&self, applied: &[Applied]) {
         for change in applied {
@@ -142,6 +148,7 @@ impl IndexCache {
                 kind: change.kind,
                 card: change.card.clone(),
                 vector: change.vector.clone(),
+                prepared: change.prepared.clone(),
             };
             let result = match &mut *slot.content.write() {
                 Content::Loading(waiting) => {
@@ -288,7 +295,14 @@ fn replay<T: ReadBytes>(
         })?;
         let vector = tables.vector(tenant, &card)?.map(Arc::from);
         let checksum = tables.change_checksum(tenant, sequence)?.unwrap_or(0);
-        partition.apply(&Update { sequence, checksum, kind: change.kind, card: Arc::new(card), vector })?;
+        partition.apply(&Update {
+            sequence,
+            checksum,
+            kind: change.kind,
+            card: Arc::new(card),
+            vector,
+            prepared: None,
+        })?;
     }
     let (last, checksum) = tables.last_change(tenant)?;
     partition.catch_up(last, checksum);

@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::Result;
-use crate::card::{Card, CardId, Reason, Role, State};
+use crate::card::{Card, CardId, Reason, Role, State, Track};
 use crate::index::conversation::Conversations;
 use crate::index::rows::RowSet;
-use crate::index::text::{NO_ROW, TextIndex, Windows, analyze_document};
+use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
 use crate::index::vectors::Vectors;
-use crate::judge;
+use crate::judge::{self, Analysis};
 use crate::store::ChangeKind;
 use crate::time::Timestamp;
 
@@ -79,6 +79,30 @@ pub(crate) struct Update {
     pub(crate) kind: ChangeKind,
     pub(crate) card: Arc<Card>,
     pub(crate) vector: Option<Arc<[f32]>>,
+    /// What is read from the card's text, where it was read before.
+    pub(crate) prepared: Option<Arc<Prepared>>,
+}
+
+/// What a partition reads from a card's text. It takes longer than all else, so callers
+/// read while the writer works for others.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// Hashes of topic and subject.
+    hashes: [Option<u64>; 2],
+    terms: DocumentTerms,
+}
+
+impl Prepared {
+    /// Reads a card; `analysis` is that of its content, where there is one already.
+    pub(crate) fn of(card: &Card, analysis: Option<&Analysis>) -> Self {
+        // Events are never compared with statements: nobody looks for them by their topic.
+        let hashes = match (card.is_event(), analysis) {
+            (true, _) => [None, None],
+            (false, Some(analysis)) => analysis.lookup_hashes(),
+            (false, None) => judge::analyze(&card.content).lookup_hashes(),
+        };
+        Self { hashes, terms: analyze_document(&searched_text(card)) }
+    }
 }
 
 /// Attributes, vectors, postings and conversations of one track of one tenant.
@@ -112,7 +136,7 @@ impl Partition {
                     self.refresh(row, card);
                 }
             }
-            _ => self.add(card, update.vector.as_deref())?,
+            _ => self.add(update)?,
         }
         self.applied = update.sequence;
         self.checksum = update.checksum;
@@ -132,12 +156,13 @@ impl Partition {
         (self.applied, self.checksum)
     }
 
-    fn add(&mut self, card: &Card, vector: Option<&[f32]>) -> Result<()> {
-        // Events are never compared with statements: nobody looks for their topic.
-        let [topic, subject] = match card.is_event() {
-            true => [None, None],
-            false => judge::analyze(&card.content).lookup_hashes(),
+    fn add(&mut self, update: &Update) -> Result<()> {
+        let card = &*update.card;
+        let prepared = match &update.prepared {
+            Some(prepared) => prepared.clone(),
+            None => Arc::new(Prepared::of(card, None)),
         };
+        let [topic, subject] = prepared.hashes;
         let row = Row {
             topic,
             subject,
@@ -147,8 +172,8 @@ impl Partition {
             until: Timestamp::MAX,
         };
         let number = self.rows.len() as u32;
-        self.text.insert(number, &analyze_document(&searched_text(card)))?;
-        self.vectors.push(number, vector);
+        self.text.insert(number, &prepared.terms)?;
+        self.vectors.push(number, update.vector.as_deref());
         self.attach(row);
         Ok(())
     }
@@ -165,7 +190,7 @@ impl Partition {
                 self.live.insert(number);
             }
         } else {
-            self.conversations.insert(number, None, None, 0);
+            self.conversations.insert(number, None, None, 0, row.card.id, false);
         }
         for hash in [row.topic, row.subject].into_iter().flatten() {
             let cards = self.hashes.entry(hash).or_default();
@@ -228,6 +253,8 @@ impl Partition {
             source.and_then(|s| s.session.as_deref()),
             source.and_then(|s| s.turn),
             row.card.occurred_at.as_micros(),
+            row.card.id,
+            row.card.is_event() || row.card.track == Track::Episodic,
         );
         if let Some(speaker) = source.and_then(|source| source.speaker.as_deref()) {
             let speaker = self.names.number(speaker);
@@ -255,6 +282,11 @@ impl Partition {
     /// A row.
     pub(crate) fn row(&self, number: u32) -> &Row {
         &self.rows[number as usize]
+    }
+
+    /// The state of a card's current version.
+    pub(crate) fn state(&self, card: CardId) -> Option<State> {
+        self.open.get(&card).map(|row| self.hot[*row as usize].state)
     }
 
     /// Every row, in order.

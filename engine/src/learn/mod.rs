@@ -11,6 +11,7 @@ use std::cell::OnceCell;
 
 use crate::Result;
 use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
+use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::time::{Duration, Timestamp};
@@ -23,7 +24,7 @@ const SOURCES_MAX: usize = 64;
 const MOMENT: Duration = Duration::from_hours(1);
 
 /// True for cards that a new statement is compared with.
-fn is_held(card: &Card, now: Timestamp) -> bool {
+pub(crate) fn is_held(card: &Card, now: Timestamp) -> bool {
     matches!(card.state, State::Active | State::Candidate) && !card.is_expired(now)
 }
 
@@ -93,8 +94,9 @@ fn supersede(
     old.state = State::Superseded;
     old.link(new.id, LinkKind::SupersededBy);
     let end = new.valid_from.unwrap_or(new.occurred_at);
-    if old.valid_to.is_none_or(|held| held > end) && end > old.valid_from.unwrap_or(old.occurred_at) {
-        old.valid_to = Some(end);
+    if old.valid_to.is_none_or(|held| held > end) {
+        // Replaced before it began: it has no time in which it was true.
+        old.valid_to = Some(end).filter(|end| *end > old.valid_from.unwrap_or(old.occurred_at));
     }
     if overturned {
         old.provenance = Provenance::Overturned;
@@ -147,13 +149,18 @@ impl Reading {
         })
     }
 
+    /// What the index needs of the card that was read.
+    pub(crate) fn prepare(&self, card: &Card) -> Prepared {
+        Prepared::of(card, self.analysis.get())
+    }
+
     fn analysis(&self, content: &str) -> &Analysis {
         self.analysis.get_or_init(|| judge::analyze(content))
     }
 }
 
 /// The look-up of a card's exact content, by its normalised hash.
-fn content_lookup(card: &Card, hash: u128) -> Lookup<'_> {
+pub(crate) fn content_lookup(card: &Card, hash: u128) -> Lookup<'_> {
     let source = card.source();
     let event = source.and_then(|source| Some((source.session.as_deref()?, source.turn?)));
     Lookup::Content { hash, track: card.track, category: &card.category, event }
@@ -168,7 +175,7 @@ fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card, reading: &Read
     if let Some(fact) = &card.fact {
         batch.set_lookup(tenant, &Lookup::Fact(fact), card.id)?;
     }
-    // Events are never compared with statements: nobody looks for their topic.
+    // Events are never compared with statements: nobody looks for them by their topic.
     if card.is_event() {
         return Ok(());
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::card::{Card, CardId, LinkKind, Reason, Role, STATED_CONFIDENCE, State};
 use crate::index::cache::Slot;
+use crate::index::partition::Prepared;
 use crate::index::vectors;
 use crate::judge::{self, Analysis, Relation};
 use crate::learn::{Reading, content_lookup, is_held, link, mention, register, relation, supersede};
@@ -23,12 +24,16 @@ pub(crate) struct Draft {
     pub(crate) card: Card,
     /// What the rules read in its content.
     pub(crate) reading: Reading,
+    /// What a loaded index needs of its text, should it become a card as it is.
+    pub(crate) prepared: Option<Arc<Prepared>>,
     pub(crate) vector: Option<Vec<f32>>,
     /// The model that made the vector.
     pub(crate) model: Option<ModelRecord>,
     pub(crate) idempotency_key: Option<String>,
     /// False for a turn of a conversation, which is an event and contradicts nothing.
     pub(crate) statement: bool,
+    /// True when the caller said when it happened or since when it is true.
+    pub(crate) dated: bool,
     /// The partition in which statements about the same thing are looked up; `None` for a
     /// tenant that is not there yet.
     pub(crate) partition: Option<Arc<Slot>>,
@@ -44,9 +49,19 @@ enum Verdict {
     Duplicate(Card),
     /// The same statement in other words is known.
     Merge(Card),
-    /// A new card, with those it replaces (and whether they are overturned) and those it
-    /// merely contradicts.
-    Create { replaces: Vec<(Card, bool)>, contradicts: Vec<Card> },
+    /// A new card.
+    Create(Rivals),
+}
+
+/// Held cards that a new one contradicts.
+#[derive(Default)]
+struct Rivals {
+    /// Those it replaces, and whether they are overturned.
+    replaces: Vec<(Card, bool)>,
+    /// Those that hold since a later time than the new one tells of: it is history already.
+    outlived_by: Vec<Card>,
+    /// Those that stay beside it.
+    contradicts: Vec<Card>,
 }
 
 impl Draft {
@@ -64,7 +79,7 @@ impl Draft {
                 }
                 self.decide(batch, tenant)?
             }
-            None if self.card.links.is_empty() => Verdict::Create { replaces: vec![], contradicts: vec![] },
+            None if self.card.links.is_empty() => Verdict::Create(Rivals::default()),
             None => return Err(Error::NotFound { what: format!("card {}", self.card.links[0].to) }),
         };
         // Everything is decided; from here on only a broken store can fail.
@@ -77,7 +92,7 @@ impl Draft {
             Verdict::Done(card) => self.known(batch, tenant, card)?,
             Verdict::Duplicate(card) => self.count(batch, tenant, card)?,
             Verdict::Merge(card) => self.merge(batch, tenant, card)?,
-            Verdict::Create { replaces, contradicts } => self.create(batch, tenant, replaces, contradicts)?,
+            Verdict::Create(rivals) => self.create(batch, tenant, rivals)?,
         };
         if let Some(key) = key
             && batch.tables().lookup(tenant, &Lookup::Idempotency(&key))?.is_none()
@@ -100,15 +115,19 @@ impl Draft {
         }
         if let Some(known) =
             card(tables.lookup(tenant, &content_lookup(&self.card, self.reading.hash(&self.card.content)))?)?
-            && is_held(&known, self.now)
             && known.polarity == self.card.polarity
             && judge::normalized_hash(&known.content) == self.reading.hash(&self.card.content)
             && self.is_compatible(&known)
         {
-            return Ok(Verdict::Duplicate(known));
+            if is_held(&known, self.now) {
+                return Ok(Verdict::Duplicate(known));
+            }
+            // What was replaced since, told again with its date, is the same telling.
+            if self.dated && known.state == State::Superseded && known.occurred_at == self.card.occurred_at {
+                return Ok(Verdict::Done(known));
+            }
         }
-        let mut replaces: Vec<(Card, bool)> = Vec::new();
-        let mut contradicts: Vec<Card> = Vec::new();
+        let mut rivals = Rivals::default();
         let mut merge = None;
         if let Some(key) = &self.card.merge_key
             && let Some(known) = card(tables.lookup(tenant, &Lookup::MergeKey(key))?)?
@@ -117,7 +136,7 @@ impl Draft {
         {
             match relation(&known, self.analysis(), self.card.polarity) {
                 Relation::Identical | Relation::Same if self.is_compatible(&known) => merge = Some(known),
-                relation => replaces.push((known, relation == Relation::Opposite)),
+                relation => self.replace(&mut rivals, known, relation == Relation::Opposite),
             }
         }
         if let Some(fact) = &self.card.fact
@@ -129,21 +148,37 @@ impl Draft {
             match same_value && known.polarity == self.card.polarity {
                 true if merge.is_none() && self.is_compatible(&known) => merge = Some(known),
                 true => {}
-                false => add(&mut replaces, (known, false)),
+                false => self.replace(&mut rivals, known, false),
             }
         }
-        self.compare_statements(batch, tenant, &mut merge, &mut replaces, &mut contradicts)?;
+        self.compare_statements(batch, tenant, &mut merge, &mut rivals)?;
         // A weak card does not overturn a stated one: both stay, the later ranks first.
         if self.card.confidence < STATED_CONFIDENCE {
             let (strong, weak): (Vec<_>, Vec<_>) =
-                replaces.into_iter().partition(|(old, _)| old.confidence >= STATED_CONFIDENCE);
-            contradicts.extend(strong.into_iter().map(|(old, _)| old));
-            replaces = weak;
+                rivals.replaces.into_iter().partition(|(old, _)| old.confidence >= STATED_CONFIDENCE);
+            rivals.contradicts.extend(strong.into_iter().map(|(old, _)| old));
+            rivals.replaces = weak;
         }
         Ok(match merge {
-            Some(known) if replaces.is_empty() => Verdict::Merge(known),
-            _ => Verdict::Create { replaces, contradicts },
+            Some(known) if rivals.replaces.is_empty() && rivals.outlived_by.is_empty() => {
+                Verdict::Merge(known)
+            }
+            _ => Verdict::Create(rivals),
         })
+    }
+
+    /// Sorts in a held card that cannot hold beside the new one: the later of the two in
+    /// time stays, whichever was told first.
+    fn replace(&self, rivals: &mut Rivals, old: Card, overturned: bool) {
+        let known = rivals.replaces.iter().map(|(old, _)| old).chain(&rivals.outlived_by);
+        if known.into_iter().any(|other| other.id == old.id) {
+            return;
+        }
+        let (mine, theirs) = (start(&self.card), start(&old));
+        match self.dated && mine < theirs && theirs <= self.now {
+            true => rivals.outlived_by.push(old),
+            false => rivals.replaces.push((old, overturned)),
+        }
     }
 
     /// Compares with the statements about the same topic or subject.
@@ -152,8 +187,7 @@ impl Draft {
         batch: &Batch<'_>,
         tenant: TenantId,
         merge: &mut Option<Card>,
-        replaces: &mut Vec<(Card, bool)>,
-        contradicts: &mut Vec<Card>,
+        rivals: &mut Rivals,
     ) -> Result<()> {
         if !self.statement {
             return Ok(());
@@ -184,7 +218,7 @@ impl Draft {
             && judge::relation_to_previous(&judge::analyze(&known.content), analysis)
                 == (Relation::ValueChanged { explicit: true })
         {
-            add(replaces, (known, false));
+            self.replace(rivals, known, false);
         }
         for id in ids.into_iter().rev() {
             let Some(known) = batch.tables().card(tenant, id)? else { continue };
@@ -197,11 +231,12 @@ impl Draft {
                         *merge = Some(known);
                     }
                 }
-                Relation::Opposite => add(replaces, (known, true)),
-                Relation::ValueChanged { explicit: true } => add(replaces, (known, false)),
+                Relation::Opposite => self.replace(rivals, known, true),
+                Relation::ValueChanged { explicit: true } => self.replace(rivals, known, false),
                 Relation::ValueChanged { explicit: false } => {
-                    if replaces.iter().all(|(other, _)| other.id != known.id) {
-                        contradicts.push(known);
+                    let mut settled = rivals.replaces.iter().map(|(old, _)| old).chain(&rivals.outlived_by);
+                    if settled.all(|other| other.id != known.id) {
+                        rivals.contradicts.push(known);
                     }
                 }
                 Relation::Different => {}
@@ -324,13 +359,9 @@ impl Draft {
         self.answer(batch, tenant, card.id, card.version, Outcome::Merged, affected)
     }
 
-    fn create(
-        mut self,
-        batch: &mut Batch<'_>,
-        tenant: TenantId,
-        replaces: Vec<(Card, bool)>,
-        contradicts: Vec<Card>,
-    ) -> Result<Remembered> {
+    fn create(mut self, batch: &mut Batch<'_>, tenant: TenantId, rivals: Rivals) -> Result<Remembered> {
+        let Rivals { replaces, mut outlived_by, contradicts } = rivals;
+        outlived_by.sort_by_key(|later| (start(later), later.id));
         let mut card = self.card.clone();
         card.id = batch.next_id(tenant, &self.tenant, self.now)?;
         card.version = 1;
@@ -345,11 +376,25 @@ impl Draft {
         for old in &contradicts {
             card.link(old.id, LinkKind::ConflictsWith);
         }
+        if let Some(next) = outlived_by.first() {
+            card.state = State::Superseded;
+            card.link(next.id, LinkKind::SupersededBy);
+            card.valid_to = Some(card.valid_to.map_or(start(next), |end| end.min(start(next))));
+        }
         let own_links = self.card.links.clone();
         card.reason.action = "created".into();
-        let card = batch.create(tenant, card, self.vector.take())?;
-        register(batch, tenant, &card, &self.reading)?;
+        let card = batch.create(tenant, card, self.vector.take(), self.prepared.take())?;
+        match card.state {
+            // The cards that hold today keep merge key and fact.
+            State::Superseded => {
+                batch.set_lookup(tenant, &content_lookup(&card, self.reading.hash(&card.content)), card.id)?
+            }
+            _ => register(batch, tenant, &card, &self.reading)?,
+        }
         let mut affected = vec![Affected { id: card.id, change: "created" }];
+        for later in outlived_by.into_iter().take(1) {
+            affected.push(link(batch, tenant, later, &card, LinkKind::Supersedes, self.now)?);
+        }
         let superseded = !replaces.is_empty();
         for (old, overturned) in replaces {
             affected.push(supersede(batch, tenant, old, &card, overturned, self.now)?);
@@ -395,10 +440,9 @@ impl Draft {
     }
 }
 
-fn add(replaces: &mut Vec<(Card, bool)>, new: (Card, bool)) {
-    if replaces.iter().all(|(old, _)| old.id != new.0.id) {
-        replaces.push(new);
-    }
+/// Since when a card's content is true.
+fn start(card: &Card) -> Timestamp {
+    card.valid_from.unwrap_or(card.occurred_at)
 }
 
 /// Adds what is missing, within the limit of a list.

@@ -365,12 +365,20 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Relevance and score of a row, each 0 to 1.
-    pub(super) fn score(&self, number: usize, row: u32) -> (f32, f32) {
-        let relevance = self.relevance(self.raw(number, row).0);
+    /// Score of a row, 0 to 1, unless its relevance is below `least`.
+    pub(super) fn score(&self, number: usize, row: u32, least: f32) -> Option<f32> {
+        let raw = self.raw(number, row).0;
+        // 1 − exp(−x) never exceeds x: most rows are ruled out without the exponentials.
+        if raw / self.search.weights.squash < least {
+            return None;
+        }
+        let relevance = self.relevance(raw);
+        if relevance < least {
+            return None;
+        }
         let (recency, importance, confidence) = self.modifiers(number, row);
         let cap = self.cap();
-        (relevance, relevance * (1.0 - cap) + relevance * cap * (recency + importance + confidence))
+        Some(relevance * (1.0 - cap) + relevance * cap * (recency + importance + confidence))
     }
 
     /// The parts of a row's score; they add up to it.

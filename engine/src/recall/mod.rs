@@ -68,15 +68,22 @@ impl View {
         self.known_at
     }
 
+    /// True when a card is kept from reads of its past as well: it is forgotten now.
+    pub(crate) fn hides(&self, present: State) -> bool {
+        present == State::Forgotten && !self.wants(State::Forgotten)
+    }
+
     /// True when the card, in the version at hand, may be returned.
     pub(crate) fn shows(&self, card: &Card) -> bool {
         self.wants(card.state) && !card.is_expired(self.instant) && self.holds(card)
     }
 
-    /// True when the content was true at the instant asked for.
+    /// True when the content was true at the instant asked for. What was replaced before it
+    /// began has no end, and was never true.
     fn holds(&self, card: &Card) -> bool {
         self.as_of.is_none_or(|at| {
-            card.valid_from.unwrap_or(card.occurred_at) <= at && card.valid_to.is_none_or(|end| at < end)
+            card.valid_from.unwrap_or(card.occurred_at) <= at
+                && card.valid_to.map_or(card.state != State::Superseded, |end| at < end)
         })
     }
 
@@ -197,8 +204,7 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
                     continue;
                 }
                 answer.searched.candidates += 1;
-                let (relevance, score) = scorer.score(number, row);
-                if relevance >= least {
+                if let Some(score) = scorer.score(number, row, least) {
                     let recorded = card.recorded_at;
                     candidates.push(Candidate {
                         score,
@@ -272,7 +278,12 @@ fn check(tenant: &Tenant, request: &Recall) -> Result<usize> {
 /// The rows that a view shows, before any filter.
 fn shown(partition: &Partition, view: &View) -> RowSet {
     let rows = partition.hot().iter().zip(partition.rows()).enumerate();
-    rows.filter(|(_, (hot, row))| view.shows_row(hot, row)).map(|(number, _)| number as u32).collect()
+    let hidden = |row: &Row| {
+        view.known_at.is_some() && partition.state(row.card.id).is_some_and(|present| view.hides(present))
+    };
+    rows.filter(|(_, (hot, row))| view.shows_row(hot, row) && !hidden(row))
+        .map(|(number, _)| number as u32)
+        .collect()
 }
 
 /// Turns candidates into hits.
@@ -290,9 +301,13 @@ impl<T: ReadBytes> Reader<'_, T> {
             if hits.len() == wanted {
                 break;
             }
-            let card = match self.view.known_at {
-                None => self.tables.card(self.tenant, candidate.id)?,
-                Some(_) => self.tables.version(self.tenant, candidate.id, candidate.version)?,
+            let present = self.tables.card(self.tenant, candidate.id)?;
+            let card = match (self.view.known_at, present) {
+                (None, present) => present,
+                (Some(_), Some(present)) if !self.view.hides(present.state) => {
+                    self.tables.version(self.tenant, candidate.id, candidate.version)?
+                }
+                (Some(_), _) => None,
             };
             // The card may have been forgotten since it was scored.
             let Some(card) = card.filter(|card| self.view.shows(card)) else { continue };

@@ -34,20 +34,24 @@ pub(crate) fn get(tenant: &Tenant, request: &Get, now: Timestamp) -> Result<Card
         .collect();
     let view = View::new(&include, None, request.known_at, now);
     let card = tables.card(id, request.id)?.ok_or_else(|| missing(request.id))?;
-    version_at(&tables, id, card, view.known_at())?
+    version_at(&tables, id, card, &view)?
         .filter(|card| view.shows(card))
         .map(CardView::from)
         .ok_or_else(|| missing(request.id))
 }
 
-/// The version of a card that was current at an instant; `None` when there was none yet.
+/// The version of a card that was current at the view's instant; `None` when there was none
+/// yet, or when the card is forgotten since.
 fn version_at<T: ReadBytes>(
     tables: &Tables<T>,
     tenant: TenantId,
     card: Card,
-    known_at: Option<Timestamp>,
+    view: &View,
 ) -> Result<Option<Card>> {
-    let Some(at) = known_at else { return Ok(Some(card)) };
+    let Some(at) = view.known_at() else { return Ok(Some(card)) };
+    if view.hides(card.state) {
+        return Ok(None);
+    }
     if card.updated_at <= at {
         return Ok(Some(card));
     }
@@ -64,7 +68,7 @@ fn select<'a, T: ReadBytes>(
     backward: bool,
 ) -> Result<impl Iterator<Item = Result<Card>> + 'a> {
     Ok(tables.cards(tenant, after, backward)?.filter_map(move |card| {
-        let version = card.and_then(|card| version_at(tables, tenant, card, view.known_at()));
+        let version = card.and_then(|card| version_at(tables, tenant, card, view));
         match version {
             Ok(Some(card)) => {
                 let admitted = view.shows(&card) && filter.is_none_or(|filter| filter.matches(&card));

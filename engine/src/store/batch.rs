@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::card::{Card, CardId};
+use crate::index::partition::Prepared;
 use crate::store::keys::{self, Lookup, TableId, TenantId};
 use crate::store::record::{self, Change, ChangeKind};
 use crate::store::tables::{Tables, TenantRecord, WriteTable};
@@ -23,6 +24,8 @@ pub(crate) struct Applied {
     pub(crate) card: Arc<Card>,
     /// The vector of the card's content, where it has one.
     pub(crate) vector: Option<Arc<[f32]>>,
+    /// What the indexes need of the card's text, where it was read before the commit.
+    pub(crate) prepared: Option<Arc<Prepared>>,
 }
 
 /// The writing side of one transaction.
@@ -79,7 +82,8 @@ impl<'t> Batch<'t> {
         Ok(CardId::generate(self.seed, name, now, sequence))
     }
 
-    /// Writes a new card.
+    /// Writes a new card. `prepared`: what the indexes need of its text, where a caller has
+    /// read it already.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the identifier is taken.
@@ -88,6 +92,7 @@ impl<'t> Batch<'t> {
         tenant: TenantId,
         mut card: Card,
         vector: Option<Vec<f32>>,
+        prepared: Option<Arc<Prepared>>,
     ) -> Result<Arc<Card>> {
         let key = keys::card(tenant, card.id);
         if self.tables.card(tenant, card.id)?.is_some() {
@@ -96,7 +101,7 @@ impl<'t> Batch<'t> {
         card.vector_version = 0;
         let vector = self.put_vector(tenant, &mut card, vector)?;
         self.put_record(TableId::Cards, &key, &card)?;
-        self.log(tenant, ChangeKind::Version, card, vector)
+        self.log(tenant, ChangeKind::Version, card, vector, prepared)
     }
 
     /// Writes the next version of a card and keeps the present one as history.
@@ -132,14 +137,14 @@ impl<'t> Batch<'t> {
         };
         self.put_record(TableId::Versions, &keys::version(tenant, present.id, present.version), &present)?;
         self.put_record(TableId::Cards, &key, &card)?;
-        self.log(tenant, ChangeKind::Version, card, vector)
+        self.log(tenant, ChangeKind::Version, card, vector, None)
     }
 
     /// Rewrites counters and times of the present version without making a new one.
     pub(crate) fn touch(&mut self, tenant: TenantId, card: Card) -> Result<Arc<Card>> {
         self.put_record(TableId::Cards, &keys::card(tenant, card.id), &card)?;
         let vector = self.tables.vector(tenant, &card)?.map(Arc::from);
-        self.log(tenant, ChangeKind::Touch, card, vector)
+        self.log(tenant, ChangeKind::Touch, card, vector, None)
     }
 
     /// Writes the next version of a card as it was in another store.
@@ -191,7 +196,7 @@ impl<'t> Batch<'t> {
             .version(tenant, card, version)?
             .ok_or_else(|| Error::NotFound { what: format!("version {version} of card {card}") })?;
         let vector = self.tables.vector(tenant, &card)?.map(Arc::from);
-        self.log_at(tenant, kind, card, vector, at)?;
+        self.log_at(tenant, kind, card, (vector, None), at)?;
         Ok(())
     }
 
@@ -280,9 +285,10 @@ impl<'t> Batch<'t> {
         kind: ChangeKind,
         card: Card,
         vector: Option<Arc<[f32]>>,
+        prepared: Option<Arc<Prepared>>,
     ) -> Result<Arc<Card>> {
         let at = card.updated_at;
-        self.log_at(tenant, kind, card, vector, at)
+        self.log_at(tenant, kind, card, (vector, prepared), at)
     }
 
     fn log_at(
@@ -290,7 +296,7 @@ impl<'t> Batch<'t> {
         tenant: TenantId,
         kind: ChangeKind,
         card: Card,
-        vector: Option<Arc<[f32]>>,
+        (vector, prepared): (Option<Arc<[f32]>>, Option<Arc<Prepared>>),
         at: Timestamp,
     ) -> Result<Arc<Card>> {
         let sequence = self.sequence(tenant)? + 1;
@@ -301,7 +307,7 @@ impl<'t> Batch<'t> {
         self.sequences.insert(tenant, sequence);
         let card = Arc::new(card);
         let checksum = record::stored_checksum(&value);
-        self.applied.push(Applied { tenant, sequence, checksum, kind, card: card.clone(), vector });
+        self.applied.push(Applied { tenant, sequence, checksum, kind, card: card.clone(), vector, prepared });
         Ok(card)
     }
 }

@@ -201,16 +201,21 @@ impl Tenant {
             register,
             key: request.idempotency_key.clone(),
         };
+        let dated = request.occurred_at.is_some() || request.valid_from.is_some();
         let at = |id: Option<&CardId>| id.and_then(|id| self.current(*id)).cloned();
         if let Some(done) = at(request.idempotency_key.as_ref().and_then(|key| self.idempotency.get(key))) {
             return told(Some(done.id), Outcome::Duplicate, vec![], vec![], false);
         }
         if let Some(known) = at(self.words.get(&words(&new)))
-            && held(&known, now)
             && known.polarity == new.polarity
             && same_value(&known.content, &new.content)
             && Self::compatible(&new, &known)
+            && (held(&known, now)
+                || dated && known.state == State::Superseded && known.occurred_at == new.occurred_at)
         {
+            if !held(&known, now) {
+                return told(Some(known.id), Outcome::Duplicate, vec![], vec![], false);
+            }
             let again = new.source().is_some_and(|s| s.turn.is_some() && known.sources.contains(s));
             if again {
                 return told(Some(known.id), Outcome::Duplicate, vec![], vec![], false);
@@ -289,13 +294,18 @@ impl Tenant {
                 }
             }
         }
+        // Of two that cannot both hold, the later in time stays, whichever was told first.
+        let (mut outlived_by, mut replaces): (Vec<_>, Vec<_>) = replaces
+            .into_iter()
+            .partition(|(old, _)| dated && begins(&new) < begins(old) && begins(old) <= now);
+        outlived_by.sort_by_key(|(later, _)| (begins(later), later.id));
         if new.confidence < STATED_CONFIDENCE {
             let (strong, weak): (Vec<_>, Vec<_>) =
                 replaces.into_iter().partition(|(old, _)| old.confidence >= STATED_CONFIDENCE);
             contradicts.extend(strong.into_iter().map(|(old, _)| old));
             replaces = weak;
         }
-        if let Some(known) = merge.filter(|_| replaces.is_empty()) {
+        if let Some(known) = merge.filter(|_| replaces.is_empty() && outlived_by.is_empty()) {
             let mut card = known;
             mention(&mut card, &new, now);
             card.expires_at = new.expires_at.or(card.expires_at);
@@ -336,8 +346,25 @@ impl Tenant {
             link(&mut card, to, kind);
         }
         card.vector_version = u32::from(vector.is_some());
+        let outlived = outlived_by.into_iter().next().map(|(later, _)| later);
+        let mut outcome = outcome;
+        if let Some(later) = &outlived {
+            card.state = State::Superseded;
+            link(&mut card, later.id, LinkKind::SupersededBy);
+            card.valid_to = Some(card.valid_to.map_or(begins(later), |end| end.min(begins(later))));
+            if outcome == Outcome::Candidate {
+                outcome = Outcome::Created;
+            }
+        }
+        let register = outlived.is_none();
         let mut affected = vec![(None, "created")];
         let mut writes = vec![Write::Create(Box::new(card))];
+        if let Some(mut later) = outlived {
+            affected.push((Some(later.id), "linked"));
+            link(&mut later, CardId::default(), LinkKind::Supersedes);
+            later.reason = Reason { action: "linked".into(), ..new.reason.clone() };
+            writes.push(Write::Revise(Box::new(later)));
+        }
         for (old, overturned) in replaces {
             affected.push((Some(old.id), "superseded"));
             writes.push(Write::Revise(Box::new(supersede(old, &new, overturned))));
@@ -348,7 +375,7 @@ impl Tenant {
             old.reason = Reason { action: "linked".into(), ..new.reason.clone() };
             writes.push(Write::Revise(Box::new(old)));
         }
-        told(None, outcome, affected, writes, true)
+        told(None, outcome, affected, writes, register)
     }
 
     /// What `correct` is to do, or the code of its error.
@@ -513,6 +540,7 @@ impl Tenant {
         &self,
         ids: &[CardId],
         reason: &Reason,
+        now: Timestamp,
     ) -> Result<(Vec<CardId>, Vec<CardId>, Told), &'static str> {
         let (mut restored, mut skipped, mut told) = (vec![], vec![], Told::default());
         let mut seen = vec![];
@@ -526,6 +554,20 @@ impl Tenant {
             seen.push(*id);
             let mut card = self.cards[id][self.cards[id].len() - 1].clone();
             if card.state != State::Forgotten {
+                skipped.push(*id);
+                continue;
+            }
+            let again = self.words.get(&words(&card)).filter(|other| **other != *id);
+            let other = again.and_then(|other| self.current(*other));
+            let held = other.is_some_and(|other| held(other, now) && other.polarity == card.polarity)
+                || restored.iter().any(|other: &CardId| {
+                    let other = self.current(*other).unwrap();
+                    words(other) == words(&card)
+                        && other.polarity == card.polarity
+                        && !other.is_expired(now)
+                        && matches!(other.state_before, Some(State::Active | State::Candidate))
+                });
+            if held {
                 skipped.push(*id);
                 continue;
             }
@@ -583,6 +625,9 @@ impl Tenant {
                     if let Some(key) = fact_key(&card) {
                         place(&mut self.facts, key, &card);
                     }
+                    if card.reason.action == "restored" {
+                        self.words.insert(words(&card), card.id);
+                    }
                     card
                 }
                 Write::Touch(card) => {
@@ -592,6 +637,11 @@ impl Tenant {
             };
             self.log.push(card.id);
             main.get_or_insert(*card);
+        }
+        if let Some(card) =
+            main.as_ref().filter(|card| !register && card.state == State::Superseded && card.version == 1)
+        {
+            self.words.insert(words(card), card.id);
         }
         if let Some(card) = main.filter(|_| register) {
             self.words.insert(words(&card), card.id);
@@ -614,6 +664,10 @@ impl Tenant {
             None => versions.last()?,
             Some(at) => versions.iter().rev().find(|card| card.updated_at <= at)?,
         };
+        let forgotten = versions.last()?.state == State::Forgotten;
+        if forgotten && !view.include.contains(&Include::Forgotten) {
+            return None;
+        }
         let wanted = match card.state {
             State::Active => true,
             State::Superseded if view.as_of.is_some() => true,
@@ -621,7 +675,8 @@ impl Tenant {
         };
         let instant = view.as_of.or(view.known_at).unwrap_or(now);
         let holds = view.as_of.is_none_or(|at| {
-            card.valid_from.unwrap_or(card.occurred_at) <= at && card.valid_to.is_none_or(|end| at < end)
+            let begun = card.valid_from.unwrap_or(card.occurred_at) <= at;
+            begun && card.valid_to.map_or(card.state != State::Superseded, |end| at < end)
         });
         (wanted && holds && card.expires_at.is_none_or(|end| instant < end)).then_some(card)
     }
@@ -689,12 +744,17 @@ fn link(card: &mut Card, to: CardId, kind: LinkKind) {
     }
 }
 
+fn begins(card: &Card) -> Timestamp {
+    card.valid_from.unwrap_or(card.occurred_at)
+}
+
 fn supersede(mut old: Card, new: &Card, overturned: bool) -> Card {
     old.state = State::Superseded;
     link(&mut old, CardId::default(), LinkKind::SupersededBy);
     let end = new.valid_from.unwrap_or(new.occurred_at);
-    if old.valid_to.is_none_or(|held| held > end) && end > old.valid_from.unwrap_or(old.occurred_at) {
-        old.valid_to = Some(end);
+    if old.valid_to.is_none_or(|held| held > end) {
+        let begins = old.valid_from.unwrap_or(old.occurred_at);
+        old.valid_to = if end > begins { Some(end) } else { None };
     }
     if overturned {
         old.provenance = Provenance::Overturned;

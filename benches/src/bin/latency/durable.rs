@@ -1,5 +1,7 @@
-//! Durable remember beside bare redb on the same disk: one table, one key-value per record
-//! with as many bytes as memcards writes for a card, in alternating rounds.
+//! Durable remember beside bare redb on the same disk, in alternating rounds: one table, one
+//! key-value per record with as many bytes as memcards writes for a card. A second reference
+//! writes entries of the same number and size as memcards does into as many tables: what no
+//! program with this layout can undercut.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -50,7 +52,15 @@ enum Kind {
 }
 
 const KEY_BYTES: usize = 20;
-const BARE: TableDefinition<'static, &'static [u8], &'static [u8]> = TableDefinition::new("records");
+
+/// The entry that a record has in one table: hashed keys spread over it, others ascend.
+#[derive(Clone, Debug)]
+struct Entry {
+    table: String,
+    key_bytes: usize,
+    value_bytes: usize,
+    hashed: bool,
+}
 
 pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     let mut figures = Vec::new();
@@ -85,7 +95,14 @@ fn compare(name: &str, arguments: &Arguments, seed: u64, requests: Requests<'_>)
         None => tempfile::tempdir()?,
     };
     let path = |name: &str| directory.path().join(name);
-    let bytes = bytes_per_record(&path("sample"), requests(seed, 2_000))?;
+    let layout = entries_per_record(&path("sample"), requests(seed, 2_000))?;
+    let bytes: usize = layout.iter().map(|entry| entry.key_bytes + entry.value_bytes).sum();
+    let single_table = [Entry {
+        table: "records".into(),
+        key_bytes: KEY_BYTES,
+        value_bytes: bytes - KEY_BYTES,
+        hashed: false,
+    }];
     let store = Store::open(path("store"), Options::default())?;
     let bare = Database::create(path("bare.redb"))?;
     let mut keys = 0u64;
@@ -93,6 +110,8 @@ fn compare(name: &str, arguments: &Arguments, seed: u64, requests: Requests<'_>)
     let (mut our_single, mut their_single) = (Vec::new(), Vec::new());
     let mut pooled: Vec<Duration> = Vec::new();
     let (mut our_medians, mut their_medians) = (Vec::new(), Vec::new());
+    let same_layout = Database::create(path("layout.redb"))?;
+    let (mut layout_rates, mut layout_medians) = (Vec::new(), Vec::new());
     // Everything once before it counts: files grow, tables appear.
     for round in 0..=arguments.rounds {
         let count = arguments.callers * arguments.each;
@@ -100,14 +119,21 @@ fn compare(name: &str, arguments: &Arguments, seed: u64, requests: Requests<'_>)
         let (time, latencies) = together(&store, round, requests(seed, count), arguments.callers)?;
         let our_rate = count as f64 / time.as_secs_f64();
         let (result, time) =
-            timed(|| bare_commits(&bare, &mut keys, bytes, arguments.callers, arguments.each));
+            timed(|| bare_commits(&bare, &mut keys, &single_table, arguments.callers, arguments.each));
         result?;
         let their_rate = count as f64 / time.as_secs_f64();
+        let (result, time) =
+            timed(|| bare_commits(&same_layout, &mut keys, &layout, arguments.callers, arguments.each));
+        result?;
+        let layout_rate = count as f64 / time.as_secs_f64();
         let our_times = one_by_one(&store, round, requests(seed ^ 1, arguments.single))?;
-        let their_times = bare_commits(&bare, &mut keys, bytes, 1, arguments.single)?;
+        let their_times = bare_commits(&bare, &mut keys, &single_table, 1, arguments.single)?;
+        let layout_times = bare_commits(&same_layout, &mut keys, &layout, 1, arguments.single)?;
         if round > 0 {
             ours.push(our_rate);
             theirs.push(their_rate);
+            layout_rates.push(layout_rate);
+            layout_medians.push(Percentiles::of(&layout_times).p50_ms);
             pooled.extend(latencies);
             our_medians.push(Percentiles::of(&our_times).p50_ms);
             their_medians.push(Percentiles::of(&their_times).p50_ms);
@@ -123,6 +149,12 @@ fn compare(name: &str, arguments: &Arguments, seed: u64, requests: Requests<'_>)
         arguments.callers,
         our_rate / their_rate
     );
+    eprintln!(
+        "  the same entries in bare redb ({} tables): {:.0} records/s, one by one p50 {:.3} ms",
+        layout.len(),
+        median(&layout_rates),
+        median(&layout_medians)
+    );
     eprintln!("  latency of a caller among them: {}", Percentiles::of(&pooled).line());
     eprintln!(
         "  one caller: p50 {our_p50:.3} ms, bare redb {their_p50:.3} ms, ratio {:.2}",
@@ -135,6 +167,9 @@ fn compare(name: &str, arguments: &Arguments, seed: u64, requests: Requests<'_>)
             "records_per_second": ours, "bare_records_per_second": theirs,
             "median_ratio": our_rate / their_rate, "latency": crate::value(Percentiles::of(&pooled))?,
         },
+        "same_layout": {
+            "tables": layout.len(), "records_per_second": layout_rates, "single_p50_ms": layout_medians,
+        },
         "single": {
             "latency": crate::value(Percentiles::of(&our_single))?,
             "bare_latency": crate::value(Percentiles::of(&their_single))?,
@@ -143,8 +178,8 @@ fn compare(name: &str, arguments: &Arguments, seed: u64, requests: Requests<'_>)
     }))
 }
 
-/// Bytes of keys and values that memcards writes per record, read from a store's file.
-fn bytes_per_record(directory: &Path, requests: Vec<Remember>) -> Outcome<usize> {
+/// The entries that memcards writes per record, read from a store's file.
+fn entries_per_record(directory: &Path, requests: Vec<Remember>) -> Outcome<Vec<Entry>> {
     let store = Store::open(directory, Options::default())?;
     let tenant = store.tenant("sample")?;
     let count = requests.len();
@@ -154,15 +189,27 @@ fn bytes_per_record(directory: &Path, requests: Vec<Remember>) -> Outcome<usize>
     drop((tenant, store));
     let file = Database::open(directory.join("memcards.redb"))?;
     let transaction = file.begin_read()?;
-    let mut bytes = 0;
+    let mut entries = Vec::new();
     for table in transaction.list_tables()? {
         let definition: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(table.name());
+        let (mut number, mut key_bytes, mut value_bytes) = (0, 0, 0);
         for entry in transaction.open_table(definition)?.iter()? {
             let (key, value) = entry?;
-            bytes += key.value().len() + value.value().len();
+            number += 1;
+            key_bytes += key.value().len();
+            value_bytes += value.value().len();
+        }
+        // Tables of the store and of the tenant are not written for each record.
+        if number > count / 2 {
+            entries.push(Entry {
+                table: table.name().to_owned(),
+                key_bytes: key_bytes / number,
+                value_bytes: value_bytes / number,
+                hashed: table.name() == "lookup",
+            });
         }
     }
-    Ok(bytes / count)
+    Ok(entries)
 }
 
 /// Many callers at once, one tenant; gives the time of all and of each call.
@@ -221,23 +268,31 @@ fn one_by_one(store: &Store, round: usize, requests: Vec<Remember>) -> Outcome<V
 fn bare_commits(
     database: &Database,
     keys: &mut u64,
-    bytes: usize,
+    layout: &[Entry],
     records: usize,
     commits: usize,
 ) -> Outcome<Vec<Duration>> {
     let mut random = Random::new(*keys);
-    let value: Vec<u8> = (0..bytes.saturating_sub(KEY_BYTES)).map(|_| random.draw() as u8).collect();
+    let values: Vec<Vec<u8>> =
+        layout.iter().map(|entry| (0..entry.value_bytes).map(|_| random.draw() as u8).collect()).collect();
     let mut times = Vec::with_capacity(commits);
     for _ in 0..commits {
         let (result, time) = timed(|| -> Outcome {
             let transaction = database.begin_write()?;
             {
-                let mut table = transaction.open_table(BARE)?;
+                let mut tables = Vec::with_capacity(layout.len());
+                for entry in layout {
+                    let definition: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(&entry.table);
+                    tables.push(transaction.open_table(definition)?);
+                }
                 for _ in 0..records {
-                    let mut key = [0; KEY_BYTES];
-                    key[..8].copy_from_slice(&keys.to_be_bytes());
                     *keys += 1;
-                    table.insert(key.as_slice(), value.as_slice())?;
+                    for ((table, entry), value) in tables.iter_mut().zip(layout).zip(&values) {
+                        let number = if entry.hashed { random.draw() } else { *keys };
+                        let mut key = vec![0; entry.key_bytes.max(8)];
+                        key[..8].copy_from_slice(&number.to_be_bytes());
+                        table.insert(key.as_slice(), value.as_slice())?;
+                    }
                 }
             }
             Ok(transaction.commit()?)
