@@ -135,7 +135,7 @@ type Acknowledged = BTreeMap<CardId, u32>;
 fn work(store: &Store, label: &str, acknowledged: &mut Acknowledged) -> Vec<Error> {
     let tenant = store.tenant("anna").unwrap();
     let mut errors = Vec::new();
-    let mut last = None;
+    let mut last;
     for n in 0..12 {
         let request = Remember {
             content: format!("entry {label}{n}z"),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use memcards::card::{Fact, Link, LinkKind, Polarity, Provenance, Role, State, Track};
 use memcards::{
-    Clock, Correct, Duration, Forget, Get, History, How, Include, List, Recall, Remember, Store, Timestamp,
+    Correct, Duration, Forget, Get, History, How, Include, List, Recall, Remember, Store, Timestamp,
 };
 use serde_json::json;
 
