@@ -91,6 +91,9 @@ pub(crate) struct CountArguments {
 pub(crate) struct HistoryArguments {
     /// The card; cards that replaced each other have one history
     id: CardId,
+    /// State beyond the visible ones: forgotten
+    #[arg(long, value_name = "STATE", value_parser = json_names::<Include>(INCLUDE))]
+    include: Vec<Include>,
 }
 
 pub(crate) fn get(arguments: GetArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
@@ -142,7 +145,7 @@ pub(crate) fn count(arguments: CountArguments, door: &Door, out: &mut dyn Write)
 }
 
 pub(crate) fn history(arguments: HistoryArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
-    let request = History { id: arguments.id };
+    let request = History { id: arguments.id, include: arguments.include };
     verb(door, out, "history", request, |tenant, request| tenant.history(&request), show_history)
 }
 

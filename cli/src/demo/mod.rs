@@ -154,7 +154,7 @@ impl Story<'_> {
         writeln!(self.out)?;
         self.say("Who, when, why, and what it changed:")?;
         self.command(&format!("history {}", corrected.id))?;
-        let history = self.tenant.history(&History { id: corrected.id })?;
+        let history = self.tenant.history(&History { id: corrected.id, ..History::default() })?;
         self.step("history", &history)?;
         show_history(&history, self.out)?;
         writeln!(self.out)?;

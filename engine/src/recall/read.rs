@@ -189,10 +189,9 @@ const HISTORY_CARDS: usize = 1000;
 pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Result<HistoryAnswer> {
     let tables = tenant.store().database().read()?;
     let id = tenant.id()?.ok_or_else(|| missing(request.id))?;
-    let first = tables.card(id, request.id)?.ok_or_else(|| missing(request.id))?;
-    if first.is_expired(now) {
-        return Err(missing(request.id));
-    }
+    let forgotten = request.include.contains(&Include::Forgotten);
+    let shown = |card: &Card| !card.is_expired(now) && (forgotten || card.state != State::Forgotten);
+    let first = tables.card(id, request.id)?.filter(shown).ok_or_else(|| missing(request.id))?;
     // The card, what it replaced and what replaced it, each once.
     let mut queue = vec![first];
     let mut seen = std::collections::BTreeSet::from([request.id]);
@@ -202,7 +201,7 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
             if matches!(link.kind, LinkKind::Supersedes | LinkKind::SupersededBy)
                 && seen.len() < HISTORY_CARDS
                 && seen.insert(link.to)
-                && let Some(other) = tables.card(id, link.to)?.filter(|other| !other.is_expired(now))
+                && let Some(other) = tables.card(id, link.to)?.filter(shown)
             {
                 queue.push(other);
             }

@@ -39,7 +39,8 @@ pub struct Remember {
     pub valid_to: Option<Timestamp>,
     /// Time to live from now; instead of `expires_at`.
     pub ttl: Option<Duration>,
-    /// Instant from which no read returns the card.
+    /// Instant from which no read returns the card. Of two statements of the same the later
+    /// expiry holds, and none at all above all.
     pub expires_at: Option<Timestamp>,
     /// 0 to 1; 0.5 when absent.
     pub importance: Option<f32>,
@@ -288,6 +289,8 @@ pub struct Correct {
 pub struct History {
     /// The card.
     pub id: CardId,
+    /// States beyond the visible ones (`forgotten`).
+    pub include: Vec<Include>,
 }
 
 /// Soft-delete cards: by `id`, by `ids`, or by `filter` (exactly one of them).

@@ -332,7 +332,7 @@ impl World {
     fn history(&self, t: usize, index: &proptest::sample::Index) {
         let id = self.pick(t, index);
         let expected = self.model[t].history(id, self.now());
-        match (expected, self.tenant(t).history(&History { id })) {
+        match (expected, self.tenant(t).history(&History { id, include: vec![Include::Forgotten] })) {
             (Some(expected), Ok(answer)) => {
                 assert_eq!(answer.versions.len(), expected.len());
                 for (found, expected) in answer.versions.iter().zip(&expected) {
@@ -405,7 +405,7 @@ impl World {
             self.compare_cards(t);
             for id in self.model[t].cards.keys() {
                 let expected = self.model[t].history(*id, self.now());
-                let found = self.tenant(t).history(&History { id: *id });
+                let found = self.tenant(t).history(&History { id: *id, include: vec![Include::Forgotten] });
                 assert_eq!(
                     expected,
                     found.ok().map(|answer| answer.versions.into_iter().map(|v| v.card.card).collect())
