@@ -3,11 +3,11 @@
 //! Each version of a card is a row; a row is open while its version is the current one.
 //! Closed rows serve reads of the past through the same code as reads of the present.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Result;
-use crate::card::{Card, CardId, Reason, Role, State, Track};
+use crate::card::{Card, CardId, LinkKind, Reason, Role, State, Track};
 use crate::index::conversation::Conversations;
 use crate::index::rows::RowSet;
 use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
@@ -50,6 +50,8 @@ pub(crate) struct Hot {
     pub(crate) state: State,
     pub(crate) assistant: bool,
     pub(crate) question: bool,
+    /// True when it is linked to a card that it contradicts.
+    pub(crate) contradicts: bool,
 }
 
 /// Strings by number, each once.
@@ -221,6 +223,7 @@ impl Partition {
             state: card.state,
             assistant: source.and_then(|source| source.role) == Some(Role::Assistant),
             question: row.question,
+            contradicts: card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith),
         }
     }
 
@@ -299,12 +302,14 @@ impl Partition {
 
     /// Those who speak in some rows: number and name.
     pub(crate) fn speakers(&self, rows: &RowSet) -> impl Iterator<Item = (u32, &str)> {
-        let numbers: BTreeSet<u32> = rows
-            .iter()
-            .map(|row| self.hot[row as usize].speaker)
-            .filter(|number| *number != NO_ROW)
-            .collect();
-        numbers.into_iter().map(|number| (number, self.names.names[number as usize].as_str()))
+        let mut speaks = vec![false; self.names.names.len()];
+        for row in rows.iter() {
+            if let Some(speaks) = speaks.get_mut(self.hot[row as usize].speaker as usize) {
+                *speaks = true;
+            }
+        }
+        let names = self.names.names.iter().enumerate().zip(speaks);
+        names.filter(|(_, speaks)| *speaks).map(|((number, name), _)| (number as u32, name.as_str()))
     }
 
     /// Names of speakers and categories by their number.

@@ -204,8 +204,7 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
                 }
                 answer.searched.candidates += 1;
                 // Whether a card that contradicts another one is wanted is settled below.
-                let contradicts = card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith);
-                let floor = if contradicts { 0.0 } else { least };
+                let floor = if partition.hot()[row as usize].contradicts { 0.0 } else { least };
                 if let Some((relevance, score)) = scorer.score(number, row, floor) {
                     candidates.push(Candidate {
                         score,
@@ -325,7 +324,8 @@ fn settle(candidates: &mut [Candidate], partitions: &[&Partition]) {
         let links = &partitions[candidate.partition].row(candidate.row).card.links;
         links.iter().filter(|link| link.kind == LinkKind::ConflictsWith).map(|link| link.to)
     };
-    if candidates.iter().all(|candidate| rivals(candidate).next().is_none()) {
+    let contradicts = |c: &Candidate| partitions[c.partition].hot()[c.row as usize].contradicts;
+    if !candidates.iter().any(contradicts) {
         return;
     }
     let places: HashMap<CardId, usize> = candidates.iter().enumerate().map(|(at, c)| (c.id, at)).collect();
@@ -333,6 +333,7 @@ fn settle(candidates: &mut [Candidate], partitions: &[&Partition]) {
     let mut pairs: Vec<(usize, usize)> = candidates
         .iter()
         .enumerate()
+        .filter(|(_, candidate)| contradicts(candidate))
         .flat_map(|(at, candidate)| rivals(candidate).map(move |id| (at, id)))
         .filter_map(|(at, id)| places.get(&id).map(|other| (at, *other)))
         .map(|(a, b)| if age(a) < age(b) { (a, b) } else { (b, a) })
