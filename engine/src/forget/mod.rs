@@ -5,8 +5,7 @@
 
 use crate::card::{Card, CardId, Reason, State};
 use crate::filter::Filter;
-use crate::judge::normalized_hash;
-use crate::learn::{content_lookup, is_held};
+use crate::learn::{Reading, is_said_again, register_content};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Forgotten, Restored, Skipped};
@@ -125,14 +124,14 @@ impl Restoring {
                 answer.skipped.push(Skipped { id: card.id, why: "not_forgotten" });
                 continue;
             }
-            if said_again(batch, tenant, &card, self.now)? {
+            if is_said_again(batch, tenant, &card, self.now)? {
                 answer.skipped.push(Skipped { id: card.id, why: "said_again" });
                 continue;
             }
             card.state = card.state_before.take().unwrap_or(State::Active);
             card.reason = Reason { action: "restored".into(), ..self.reason.clone() };
             let card = batch.revise(tenant, card, None, self.now)?;
-            batch.set_lookup(tenant, &content_lookup(&card, normalized_hash(&card.content)), card.id)?;
+            register_content(batch, tenant, &card, &Reading::default())?;
             for lookup in exclusive_lookups(&card) {
                 // A card that took the place meanwhile keeps it.
                 if batch.tables().lookup(tenant, &lookup)?.is_none() {
@@ -143,16 +142,6 @@ impl Restoring {
         }
         Ok(answer)
     }
-}
-
-/// True when another card holds the very words meanwhile: restoring would double it.
-fn said_again(batch: &Batch<'_>, tenant: TenantId, card: &Card, now: Timestamp) -> Result<bool> {
-    let lookup = content_lookup(card, normalized_hash(&card.content));
-    let Some(other) = batch.tables().lookup(tenant, &lookup)?.filter(|other| *other != card.id) else {
-        return Ok(false);
-    };
-    let other = batch.tables().card(tenant, other)?;
-    Ok(other.is_some_and(|other| is_held(&other, now) && other.polarity == card.polarity))
 }
 
 /// The tenant and its cards with these identifiers, each once, in order of first mention.

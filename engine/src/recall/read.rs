@@ -40,8 +40,7 @@ pub(crate) fn get(tenant: &Tenant, request: &Get, now: Timestamp) -> Result<Card
         .ok_or_else(|| missing(request.id))
 }
 
-/// The version of a card that was current at the view's instant; `None` when there was none
-/// yet, or when the card is forgotten since.
+/// The version of a card that was current at the view's instant; `None` when there was none yet.
 fn version_at<T: ReadBytes>(
     tables: &Tables<T>,
     tenant: TenantId,
@@ -49,9 +48,6 @@ fn version_at<T: ReadBytes>(
     view: &View,
 ) -> Result<Option<Card>> {
     let Some(at) = view.known_at() else { return Ok(Some(card)) };
-    if view.hides(card.state) {
-        return Ok(None);
-    }
     if card.updated_at <= at {
         return Ok(Some(card));
     }
@@ -193,10 +189,10 @@ const HISTORY_CARDS: usize = 1000;
 pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Result<HistoryAnswer> {
     let tables = tenant.store().database().read()?;
     let id = tenant.id()?.ok_or_else(|| missing(request.id))?;
-    let first = tables.card(id, request.id)?.ok_or_else(|| missing(request.id))?;
-    if first.is_expired(now) {
-        return Err(missing(request.id));
-    }
+    let lives = |card: &Card| !card.is_expired(now);
+    // The record of a forgotten card is kept for who asks for it by name.
+    let shown = |card: &Card| lives(card) && card.state != State::Forgotten;
+    let first = tables.card(id, request.id)?.filter(lives).ok_or_else(|| missing(request.id))?;
     // The card, what it replaced and what replaced it, each once.
     let mut queue = vec![first];
     let mut seen = std::collections::BTreeSet::from([request.id]);
@@ -206,7 +202,7 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
             if matches!(link.kind, LinkKind::Supersedes | LinkKind::SupersededBy)
                 && seen.len() < HISTORY_CARDS
                 && seen.insert(link.to)
-                && let Some(other) = tables.card(id, link.to)?.filter(|other| !other.is_expired(now))
+                && let Some(other) = tables.card(id, link.to)?.filter(shown)
             {
                 queue.push(other);
             }

@@ -131,15 +131,29 @@ pub(crate) fn sequence_of_key(key: &[u8]) -> Option<u64> {
 /// What an exact look-up asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lookup<'a> {
-    /// The same words (normalised) in the same track and category; a turn of a conversation
-    /// is an event of its own and only equals itself.
-    Content { hash: u128, track: Track, category: &'a str, event: Option<(&'a str, u32)> },
+    /// The same words (normalised) in the same track and category, by anybody or by one
+    /// speaker; a turn of a conversation, or what happened at a given time, is an event of
+    /// its own and only equals itself.
+    Content { hash: u128, track: Track, category: &'a str, detail: Detail<'a> },
     /// The card that holds a merge key.
     MergeKey(&'a str),
     /// The card that holds a typed fact.
     Fact(&'a Fact),
     /// The card written under an idempotency key.
     Idempotency(&'a str),
+}
+
+/// What narrows a look-up of the same words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Detail<'a> {
+    /// Whoever said it, whenever.
+    None,
+    /// The turn of a session.
+    Turn(&'a str, u32),
+    /// When it happened, in microseconds.
+    Moment(i64),
+    /// Name of the speaker.
+    Speaker(&'a str),
 }
 
 const LOOKUP_KEY_LENGTH: usize = 21;
@@ -154,13 +168,27 @@ impl Lookup<'_> {
             hasher.update(bytes);
         };
         let kind = match self {
-            Self::Content { hash, track, category, event } => {
+            Self::Content { hash, track, category, detail } => {
                 part(&hash.to_le_bytes());
                 part(&[track.number()]);
                 part(category.as_bytes());
-                if let Some((session, turn)) = event {
-                    part(session.as_bytes());
-                    part(&turn.to_le_bytes());
+                match detail {
+                    Detail::None => {}
+                    Detail::Turn(session, turn) => {
+                        part(session.as_bytes());
+                        part(&turn.to_le_bytes());
+                    }
+                    // An empty part more than a turn has: sessions and turns are not these.
+                    Detail::Moment(at) => {
+                        part(b"moment");
+                        part(&at.to_le_bytes());
+                        part(b"");
+                    }
+                    Detail::Speaker(name) => {
+                        part(b"speaker");
+                        part(name.as_bytes());
+                        part(b"");
+                    }
                 }
                 1
             }
@@ -208,14 +236,18 @@ mod tests {
 
     #[test]
     fn look_ups_differ_by_kind_tenant_and_event() {
-        let content = |event| Lookup::Content { hash: 5, track: Track::Episodic, category: "x", event };
+        let content = |detail| Lookup::Content { hash: 5, track: Track::Episodic, category: "x", detail };
         let keys = [
             Lookup::MergeKey("a").key(TenantId(1)),
             Lookup::Idempotency("a").key(TenantId(1)),
             Lookup::MergeKey("a").key(TenantId(2)),
-            content(None).key(TenantId(1)),
-            content(Some(("s", 1))).key(TenantId(1)),
-            content(Some(("s", 2))).key(TenantId(1)),
+            content(Detail::None).key(TenantId(1)),
+            content(Detail::Turn("s", 1)).key(TenantId(1)),
+            content(Detail::Turn("s", 2)).key(TenantId(1)),
+            content(Detail::Moment(1)).key(TenantId(1)),
+            content(Detail::Moment(2)).key(TenantId(1)),
+            content(Detail::Speaker("s")).key(TenantId(1)),
+            content(Detail::Speaker("moment")).key(TenantId(1)),
         ];
         for (i, a) in keys.iter().enumerate() {
             assert!(keys[i + 1..].iter().all(|b| a != b));
