@@ -27,6 +27,9 @@ pub mod error;
 pub mod exchange;
 pub mod filter;
 mod forget;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod index;
 pub mod judge;
 mod learn;

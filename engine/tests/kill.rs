@@ -236,9 +236,12 @@ struct Attempt {
     content: u64,
 }
 
+/// Tenant and card.
+type Place = (String, CardId);
+
 #[derive(Default)]
 struct Expected {
-    cards: BTreeMap<(String, CardId), Seen>,
+    cards: BTreeMap<Place, Seen>,
     acknowledged: u64,
 }
 
@@ -246,7 +249,7 @@ impl Expected {
     /// Reads what the child told; gives the calls that were under way.
     fn listen(&mut self, lines: &[String]) -> Vec<Attempt> {
         let mut under_way: BTreeMap<u64, Attempt> = BTreeMap::new();
-        let mut told: BTreeMap<u64, Vec<((String, CardId), Seen)>> = BTreeMap::new();
+        let mut told: BTreeMap<u64, Vec<(Place, Seen)>> = BTreeMap::new();
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
             match words.as_slice() {

@@ -20,6 +20,8 @@ const META_MODEL: &str = "model";
 
 /// Name of the redb file in the store directory.
 pub(crate) const STORE_FILE: &str = "memcards.redb";
+/// The same file while it is being made.
+const NEW_STORE_FILE: &str = "memcards.redb.new";
 const LOCK_FILE: &str = "LOCK";
 const INDEX_DIRECTORY: &str = "index";
 
@@ -87,24 +89,36 @@ impl Database {
     pub(crate) fn open(directory: &Path, options: &DatabaseOptions, observer: Observer) -> Result<Self> {
         let io = options.io.clone();
         let file = directory.join(STORE_FILE);
-        let exists = io.exists(&file);
-        if !exists && !options.create {
+        if !io.exists(&file) && !options.create {
             return Err(Error::NotFound { what: format!("a store in {}", directory.display()) });
         }
+        let new_directory = !io.exists(directory);
         at(directory, io.create_directory(directory))?;
         let lock = take_lock(io.as_ref(), directory)?;
-        let backend = RedbFile(at(&file, io.open(&file, OpenMode::ReadWrite))?);
+        // Asked again: another process may have made it before this one had the lock.
+        let exists = io.exists(&file);
+        // A new store gets its name when it is complete: one that was cut short is no store.
+        let (path, mode) = match exists {
+            true => (file.clone(), OpenMode::ReadWrite),
+            false => (directory.join(NEW_STORE_FILE), OpenMode::Truncate),
+        };
+        let backend = RedbFile(at(&path, io.open(&path, mode))?);
         let redb = redb::Database::builder()
             .set_cache_size(options.cache_bytes)
             .set_check_integrity_on_open(options.check_integrity && exists)
             .create_with_backend(backend)
             .map_err(|error| match storage(error) {
-                Error::Io { source, .. } => Error::Io { path: file.clone(), source },
+                Error::Io { source, .. } => Error::Io { path: path.clone(), source },
                 other => other,
             })?;
         let seed = initialise(&redb, options.seed)?;
         if !exists {
+            at(&file, io.rename(&path, &file))?;
             at(directory, io.sync_directory(directory))?;
+            if new_directory {
+                let above = crate::store::io::parent(directory);
+                at(above, io.sync_directory(above))?;
+            }
         }
         let redb = Arc::new(redb);
         let bounds = WriterBounds { queue: options.queue, batch: options.batch };

@@ -232,3 +232,29 @@ pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Res
         }
     }
 }
+
+/// Reads bytes as every kind of record, as they are and with a header that fits.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let key = [7; 24];
+    for schema in [Schema::Bytes, Schema::CardV1, Schema::VectorF32, Schema::ChangeV1, Schema::TenantJson] {
+        for table in TableId::ALL {
+            let sealed = seal(table, &key, schema, bytes);
+            for value in [bytes, &sealed] {
+                let _ = open(table, &key, value);
+                let _ = open_bytes(table, &key, value);
+                let _ = open_change(&key, value);
+                let _ = open_vector(&key, value);
+                if let Ok(card) = open_card(table, &key, value) {
+                    let again =
+                        seal_card(table, &key, &card).and_then(|value| open_card(table, &key, &value));
+                    // Not-a-number is not equal to itself; everything else is.
+                    assert!(again.is_ok_and(|again| format!("{again:?}") == format!("{card:?}")));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Records: golden bytes of every layout, and no damage that goes unseen.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::card::{Fact, Link, LinkKind, Polarity, Provenance, Reason, Role, Source, State};
+use crate::store::keys::{self, TenantId};
+
+/// A card with every field set.
+fn full_card() -> Card {
+    let at = |micros: i64| Timestamp::from_micros(1_700_000_000_000_000 + micros);
+    let id = |number: u128| CardId::from_bytes(number.to_be_bytes());
+    Card {
+        id: id(0x1122_3344_5566_7788_99aa_bbcc_ddee_ff00),
+        version: 7,
+        track: Track::Procedural,
+        category: "task_state".into(),
+        content: "安娜的车是蓝色的 🚗\u{0}\n".into(),
+        summary: Some("car: blue".into()),
+        fact: Some(Fact { entity: "car".into(), attribute: "colour".into(), value: "blue".into() }),
+        polarity: Polarity::Excluded,
+        entities: vec!["Anna".into(), "车".into()],
+        tags: vec!["a".into(), "b b".into(), String::new()],
+        attributes: json!({"n": 1, "f": 0.1, "deep": {"l": [1, null, "x"]}}).as_object().cloned().unwrap(),
+        merge_key: Some("profile.car".into()),
+        links: LinkKind::ALL.iter().zip(1..).map(|(kind, n)| Link { to: id(n), kind: *kind }).collect(),
+        provenance: Provenance::Overturned,
+        sources: vec![
+            Source {
+                session: Some("s".into()),
+                turn: Some(3),
+                role: Some(Role::Tool),
+                speaker: Some("Ann".into()),
+                occurred_at: Some(at(1)),
+            },
+            Source::default(),
+        ],
+        extractor: Some("rules".into()),
+        journal: Some(u64::MAX),
+        occurred_at: Timestamp::MIN,
+        recorded_at: at(2),
+        updated_at: at(3),
+        last_accessed_at: Some(at(4)),
+        access_count: 5,
+        mention_count: 6,
+        expires_at: Some(Timestamp::MAX),
+        valid_from: Some(at(-8)),
+        valid_to: Some(at(9)),
+        importance: 0.75,
+        confidence: 0.1,
+        pinned: true,
+        state: State::Forgotten,
+        state_before: Some(State::Candidate),
+        vector_version: 6,
+        reason: Reason { action: "forgotten".into(), actor: Some("Ben".into()), why: Some("why".into()) },
+    }
+}
+
+const TENANT: TenantId = TenantId(3);
+
+fn golden() -> Vec<(&'static str, Vec<u8>)> {
+    let card = full_card();
+    let (card_key, version_key) = (keys::card(TENANT, card.id), keys::version(TENANT, card.id, 7));
+    let change_key = keys::change(TENANT, 77);
+    let change =
+        Change { kind: ChangeKind::Touch, track: card.track, card: card.id, version: 7, at: card.updated_at };
+    vec![
+        ("card-v1.record", seal_card(TableId::Cards, &card_key, &card).unwrap()),
+        ("vector-f32.record", seal_vector(&version_key, &[0.25, -1.5, f32::MIN_POSITIVE, 3e38])),
+        ("change-v1.record", seal_change(&change_key, &change)),
+        ("bytes.record", seal_bytes(TableId::Meta, b"format", &1u64.to_le_bytes())),
+    ]
+}
+
+/// `MEMCARDS_WRITE_FIXTURES=1` writes the files anew; that is right only together with a
+/// new schema number.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "fixtures are no files of a store")]
+fn golden_records_are_written_and_read_to_the_byte() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    for (name, sealed) in golden() {
+        let path = directory.join(name);
+        if std::env::var_os("MEMCARDS_WRITE_FIXTURES").is_some() {
+            std::fs::write(&path, &sealed).unwrap();
+        }
+        let stored = std::fs::read(&path).unwrap();
+        assert!(stored == sealed, "{name}: today's bytes differ from those of the file");
+        let card = full_card();
+        match name {
+            "card-v1.record" => {
+                let key = keys::card(TENANT, card.id);
+                assert_eq!(open_card(TableId::Cards, &key, &stored).unwrap(), card);
+            }
+            "vector-f32.record" => {
+                let key = keys::version(TENANT, card.id, 7);
+                assert_eq!(open_vector(&key, &stored).unwrap(), [0.25, -1.5, f32::MIN_POSITIVE, 3e38]);
+            }
+            "change-v1.record" => {
+                let change = open_change(&keys::change(TENANT, 77), &stored).unwrap();
+                assert_eq!((change.kind, change.track), (ChangeKind::Touch, Track::Procedural));
+                assert_eq!((change.card, change.version, change.at), (card.id, 7, card.updated_at));
+            }
+            _ => assert_eq!(open_bytes(TableId::Meta, b"format", &stored).unwrap(), [1, 0, 0, 0, 0, 0, 0, 0]),
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_of_value_or_key_is_told() {
+    let card = full_card();
+    let keys: [(&str, TableId, Vec<u8>); 4] = [
+        ("card-v1.record", TableId::Cards, keys::card(TENANT, card.id).to_vec()),
+        ("vector-f32.record", TableId::Vectors, keys::version(TENANT, card.id, 7).to_vec()),
+        ("change-v1.record", TableId::Changes, keys::change(TENANT, 77).to_vec()),
+        ("bytes.record", TableId::Meta, b"format".to_vec()),
+    ];
+    for ((name, sealed), (_, table, key)) in golden().iter().zip(&keys) {
+        assert!(open(*table, key, sealed).is_ok());
+        let told = |key: &[u8], value: &[u8]| matches!(open(*table, key, value), Err(Error::Corrupt { .. }));
+        for bit in 0..sealed.len() * 8 {
+            let mut value = sealed.clone();
+            value[bit / 8] ^= 1 << (bit % 8);
+            assert!(told(key, &value), "{name}: bit {bit}");
+        }
+        for bit in 0..key.len() * 8 {
+            let mut other = key.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert!(told(&other, sealed), "{name}: key bit {bit}");
+        }
+        for length in 0..sealed.len() {
+            assert!(told(key, &sealed[..length]), "{name}: cut to {length}");
+        }
+        let other = if *table == TableId::Cards { TableId::Versions } else { TableId::Cards };
+        assert!(open(other, key, sealed).is_err(), "{name} in another table");
+    }
+}
+
+/// A payload with a good checksum may still be no card (a defect of another build): that is
+/// an error, too, and never a panic.
+#[test]
+fn damaged_payloads_with_a_good_checksum_never_panic() {
+    let card = full_card();
+    let key = keys::card(TENANT, card.id);
+    let payload = encode_card(&card).unwrap();
+    for bit in 0..payload.len() * 8 {
+        let mut payload = payload.clone();
+        payload[bit / 8] ^= 1 << (bit % 8);
+        let _ = open_card(TableId::Cards, &key, &seal(TableId::Cards, &key, Schema::CardV1, &payload));
+    }
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z]{0,8}", any::<String>()]
+}
+
+fn card() -> impl Strategy<Value = Card> {
+    let words = || prop::collection::vec(text(), 0..4);
+    let numbers = (any::<u128>(), any::<u32>(), any::<[u8; 4]>(), any::<i64>(), any::<Option<i64>>());
+    (numbers, text(), any::<Option<String>>(), words(), words(), any::<(bool, bool, bool)>()).prop_map(
+        |((id, version, kinds, at, maybe_at), content, maybe_text, entities, tags, flags)| {
+            let pick = |n: u8, all: usize| n as usize % all;
+            let full = full_card();
+            let maybe = |flag: bool| flag.then(|| maybe_text.clone()).flatten();
+            Card {
+                id: CardId::from_bytes(id.to_be_bytes()),
+                version,
+                track: Track::ALL[pick(kinds[0], Track::ALL.len())],
+                state: State::ALL[pick(kinds[1], State::ALL.len())],
+                state_before: flags.0.then_some(State::ALL[pick(kinds[2], State::ALL.len())]),
+                content,
+                summary: maybe(true),
+                merge_key: maybe(flags.1),
+                extractor: maybe(flags.2),
+                fact: if flags.0 { full.fact.clone() } else { None },
+                sources: if flags.1 { full.sources.clone() } else { vec![] },
+                attributes: if flags.2 { full.attributes.clone() } else { Default::default() },
+                links: if flags.0 { full.links.clone() } else { vec![] },
+                journal: maybe_at.map(|n| n as u64),
+                occurred_at: Timestamp::from_micros(at),
+                expires_at: maybe_at.map(Timestamp::from_micros),
+                importance: f32::from(kinds[3]) / 255.0,
+                entities,
+                tags,
+                ..full
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cards_come_back_as_they_went_in(card in card(), at in any::<prop::sample::Index>(), bit in 0..8u8) {
+        let key = keys::card(TENANT, card.id);
+        let sealed = seal_card(TableId::Cards, &key, &card).unwrap();
+        prop_assert_eq!(open_card(TableId::Cards, &key, &sealed).unwrap(), card);
+        let mut damaged = sealed.clone();
+        damaged[at.index(sealed.len())] ^= 1 << bit;
+        let told = matches!(open_card(TableId::Cards, &key, &damaged), Err(Error::Corrupt { .. }));
+        prop_assert!(told);
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), schema in 0..8u16) {
+        for table in TableId::ALL {
+            let _ = open(table, b"key", &bytes);
+        }
+        let _ = decode_card(&bytes);
+        let mut sealed = seal(TableId::Changes, b"key", Schema::ChangeV1, &bytes);
+        sealed[2..4].copy_from_slice(&schema.to_le_bytes());
+        let _ = open_change(b"key", &sealed);
+        let _ = open_vector(b"key", &seal(TableId::Vectors, b"key", Schema::VectorF32, &bytes));
+    }
+}

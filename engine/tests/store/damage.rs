@@ -1,0 +1,180 @@
+//! Flipped bits in the store file: right answers or a typed error, never another content.
+//!
+//! redb reads its own pages without checking them, and stops with a panic at some damages;
+//! where that happens is counted here and bounded, not hidden.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use memcards::card::{Card, CardId};
+use memcards::{Correct, Forget, Get, History, Options, Recall, Remember, Store, Tenant};
+
+use crate::{everything, options};
+
+const FLIPS: u64 = 300;
+
+fn fill(store: &Store) {
+    for name in ["anna", "bob"] {
+        let tenant = store.tenant(name).unwrap();
+        let requests = (0..60).map(|n| Remember {
+            content: format!("entry q{n}z of {name}, with some words that make it longer than a line"),
+            tags: vec![format!("t{}", n % 7)],
+            vector: Some(vec![n as f32, 1.0, -2.0, 0.5]),
+            ..Remember::default()
+        });
+        let answers = tenant.remember_all(requests.collect()).unwrap();
+        let ids: Vec<CardId> = answers.into_iter().map(|answer| answer.unwrap().id).collect();
+        for id in &ids[..20] {
+            tenant.correct(Correct { id: *id, summary: Some("short".into()), ..Correct::default() }).unwrap();
+        }
+        tenant.forget(Forget { ids: ids[30..40].to_vec(), ..Forget::default() }).unwrap();
+    }
+}
+
+/// Versions of each card by tenant, and what a search finds.
+#[derive(Debug, Default, PartialEq)]
+struct Content {
+    versions: BTreeMap<(String, CardId, u32), Card>,
+    hits: BTreeMap<String, Vec<CardId>>,
+}
+
+fn read(store: &Store, ids: &[(String, CardId)]) -> memcards::Result<Content> {
+    let mut content = Content::default();
+    let tenant_of = |name: &str| -> memcards::Result<Tenant> { store.tenant(name) };
+    // Every fifth: a history is slow to compare, and the present cards are all read below.
+    for (name, id) in ids.iter().step_by(5) {
+        let tenant = tenant_of(name)?;
+        for version in tenant.history(&History { id: *id })?.versions {
+            content.versions.insert((name.clone(), version.card.id, version.card.version), version.card.card);
+        }
+    }
+    for name in ["anna", "bob"] {
+        let tenant = tenant_of(name)?;
+        for card in everything(&tenant)?.cards {
+            content.versions.insert((name.into(), card.id, card.version), card.card);
+        }
+        let request = Recall {
+            query: Some("entry words".into()),
+            vector: Some(vec![9.0, 1.0, -2.0, 0.5]),
+            top: Some(100),
+            ..Recall::default()
+        };
+        let hits = tenant.recall(request)?.hits;
+        content.hits.insert(name.into(), hits.iter().map(|hit| hit.card.id).collect());
+    }
+    Ok(content)
+}
+
+fn open(directory: &Path, check_integrity: bool) -> memcards::Result<Store> {
+    Store::open(directory, Options { check_integrity, ..options() })
+}
+
+#[test]
+fn flipped_bits_never_give_another_content() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ids: Vec<(String, CardId)> = Vec::new();
+    let whole = {
+        let store = open(directory.path(), false).unwrap();
+        fill(&store);
+        for name in ["anna", "bob"] {
+            let cards = everything(&store.tenant(name).unwrap()).unwrap().cards;
+            ids.extend(cards.iter().map(|card| (name.to_owned(), card.id)));
+        }
+        read(&store, &ids).unwrap()
+    };
+    let path = directory.path().join("memcards.redb");
+    let bytes = std::fs::read(&path).unwrap();
+    // Empty blocks tell nothing: flip where something is.
+    let used: Vec<usize> = (0..bytes.len() / 64)
+        .filter(|block| bytes[block * 64..block * 64 + 64].iter().any(|byte| *byte != 0))
+        .collect();
+    let mut seed = std::env::var("MEMCARDS_SEED").ok().map_or(1u64, |text| text.parse().unwrap());
+    let mut next = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize
+    };
+    let flips = std::env::var("MEMCARDS_FLIPS").ok().map_or(FLIPS, |text| text.parse().unwrap());
+    let hook = std::panic::take_hook();
+    let places: std::sync::Arc<std::sync::Mutex<BTreeMap<String, u64>>> = Default::default();
+    let noted = places.clone();
+    std::panic::set_hook(Box::new(move |panic| {
+        let place = panic.location().map_or("?".into(), |at| format!("{}:{}", at.file(), at.line()));
+        let place = place.rsplit_once("/src/").map_or(place.clone(), |(left, file)| {
+            format!("{}/{file}", left.rsplit('/').next().unwrap_or(""))
+        });
+        *noted.lock().unwrap().entry(place).or_default() += 1;
+    }));
+    let mut tally: BTreeMap<String, u64> = BTreeMap::new();
+    let mut wrong: Vec<String> = Vec::new();
+    for flip in 0..flips {
+        let at = used[next() % used.len()] * 64 + next() % 64;
+        let bit = next() % 8;
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << bit;
+        let copy = directory.path().join(format!("copy-{flip}"));
+        std::fs::create_dir(&copy).unwrap();
+        std::fs::write(copy.join("memcards.redb"), damaged).unwrap();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let store = open(&copy, false)?;
+            let content = read(&store, &ids)?;
+            let sound = store.verify(|_| {})?.is_sound();
+            Ok((content, sound))
+        }));
+        let outcome = match outcome {
+            Err(_) => "panic",
+            Ok(Err(error)) => {
+                let error: memcards::Error = error;
+                if !matches!(error.code(), "corrupt" | "not_found" | "internal" | "unavailable") {
+                    wrong.push(format!("byte {at} bit {bit}: {error}"));
+                }
+                error.code()
+            }
+            Ok(Ok((content, sound))) if content == whole => {
+                if sound {
+                    "right"
+                } else {
+                    "right, verify tells"
+                }
+            }
+            Ok(Ok((content, sound))) => {
+                let other =
+                    content.versions.iter().find(|(key, card)| whole.versions.get(*key) != Some(*card));
+                if let Some((key, card)) = other {
+                    wrong.push(format!("byte {at} bit {bit}: {key:?} reads {card:?}"));
+                }
+                match sound {
+                    true => {
+                        let missing = whole.versions.len() - content.versions.len();
+                        wrong.push(format!(
+                            "byte {at} bit {bit}: {missing} versions missing, and verify is content"
+                        ));
+                        "cards missing, nobody tells"
+                    }
+                    false => "cards missing, verify tells",
+                }
+            }
+        };
+        *tally.entry(outcome.into()).or_default() += 1;
+        // A check while opening must not be worse than none.
+        if outcome == "panic" {
+            let checked = catch_unwind(AssertUnwindSafe(|| open(&copy, true).map(drop)));
+            let what = match checked {
+                Err(_) => "panic also with check_integrity",
+                Ok(Err(_)) => "panic, refused with check_integrity",
+                Ok(Ok(())) => "panic, repaired with check_integrity",
+            };
+            *tally.entry(what.into()).or_default() += 1;
+        }
+        std::fs::remove_dir_all(&copy).unwrap();
+    }
+    std::panic::set_hook(hook);
+    println!("{flips} flips: {tally:#?}\npanics at {:#?}", places.lock().unwrap());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let panics = tally.get("panic").copied().unwrap_or(0);
+    assert!(panics * 20 <= flips, "{panics} of {flips} flips end in a panic of redb");
+    // Reading a whole card by name is the same question.
+    let store = open(directory.path(), true).unwrap();
+    let (name, id) = &ids[0];
+    assert!(store.tenant(name).unwrap().get(&Get { id: *id, ..Get::default() }).is_ok());
+}
