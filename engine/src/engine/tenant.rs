@@ -318,6 +318,7 @@ impl Tenant {
             vector,
             model,
             idempotency_key: request.idempotency_key,
+            statement: !is_turn,
             partition,
             now,
             degraded,

@@ -224,7 +224,12 @@ impl IndexCache {
             if let Err(error) = save(database, key, &slot, false) {
                 tracing::warn!(%error, "a snapshot could not be written; the partition will be rebuilt");
             }
-            self.slots.lock().remove(&key);
+            let mut slots = self.slots.lock();
+            // Taken into use while it was saved: it must go on receiving changes.
+            if Arc::strong_count(&slot) > 2 {
+                return;
+            }
+            slots.remove(&key);
         }
     }
 }

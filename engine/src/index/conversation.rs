@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use crate::card::CardId;
 use crate::index::text::NO_ROW;
 
-/// Position of a row in its session: turn, then time, then row.
-type Place = (u32, i64, u32);
+/// Position of a row in its session: turn, then time, then card, so that a new version of a
+/// card stays where the card was.
+type Place = (u32, i64, CardId, u32);
 
 /// The sessions of one partition.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +22,14 @@ pub(crate) struct Conversations {
 impl Conversations {
     /// Places a row at the end, in the middle or at the start of its session. Rows without
     /// a session have no neighbours.
-    pub(crate) fn insert(&mut self, row: u32, session: Option<&str>, turn: Option<u32>, at: i64) {
+    pub(crate) fn insert(
+        &mut self,
+        row: u32,
+        session: Option<&str>,
+        turn: Option<u32>,
+        at: i64,
+        card: CardId,
+    ) {
         let rows = row as usize + 1;
         if self.session.len() < rows {
             self.session.resize(rows, NO_ROW);
@@ -38,12 +47,12 @@ impl Conversations {
             }
         };
         let turns = &mut self.turns[number as usize];
-        let place = (turn.unwrap_or(u32::MAX), at, row);
+        let place = (turn.unwrap_or(u32::MAX), at, card, row);
         let index = turns.partition_point(|other| *other < place);
         turns.insert(index, place);
         self.session[row as usize] = number;
         let neighbour =
-            |index: Option<usize>| index.and_then(|i| turns.get(i)).map_or(NO_ROW, |place| place.2);
+            |index: Option<usize>| index.and_then(|i| turns.get(i)).map_or(NO_ROW, |place| place.3);
         let (before, after) = (neighbour(index.checked_sub(1)), neighbour(Some(index + 1)));
         self.join(before, row);
         self.join(row, after);
@@ -55,7 +64,7 @@ impl Conversations {
         if number == NO_ROW {
             return;
         }
-        self.turns[number as usize].retain(|place| place.2 != row);
+        self.turns[number as usize].retain(|place| place.3 != row);
         self.session[row as usize] = NO_ROW;
         let (before, after) = (self.previous[row as usize], self.next[row as usize]);
         self.previous[row as usize] = NO_ROW;
@@ -103,14 +112,31 @@ impl Conversations {
 mod tests {
     use super::*;
 
+    fn id(number: u8) -> CardId {
+        CardId::from_bytes([number; 16])
+    }
+
+    #[test]
+    fn a_new_version_of_a_card_stays_where_the_card_was() {
+        let mut order = Conversations::default();
+        for row in 0..3 {
+            order.insert(row, Some("a"), None, 10, id(row as u8));
+        }
+        // Row 3 is the next version of the card of row 1.
+        order.remove(1);
+        order.insert(3, Some("a"), None, 10, id(1));
+        assert_eq!(order.next(), [3, NO_ROW, NO_ROW, 2]);
+        assert_eq!(order.previous(), [NO_ROW, NO_ROW, 3, 0]);
+    }
+
     #[test]
     fn turns_are_neighbours_in_their_order_whatever_the_order_of_arrival() {
         let mut order = Conversations::default();
         for (row, turn) in [(0, 3), (1, 1), (2, 2), (3, 9)] {
-            order.insert(row, Some("a"), Some(turn), 0);
+            order.insert(row, Some("a"), Some(turn), 0, id(0));
         }
-        order.insert(4, None, None, 0);
-        order.insert(5, Some("b"), Some(2), 0);
+        order.insert(4, None, None, 0, id(0));
+        order.insert(5, Some("b"), Some(2), 0, id(0));
         assert_eq!(order.previous(), [2, NO_ROW, 1, 0, NO_ROW, NO_ROW]);
         assert_eq!(order.next(), [3, 2, 0, NO_ROW, NO_ROW, NO_ROW]);
         order.remove(2);
@@ -122,9 +148,9 @@ mod tests {
     #[test]
     fn rows_without_a_turn_follow_in_order_of_time() {
         let mut order = Conversations::default();
-        order.insert(0, Some("a"), None, 20);
-        order.insert(1, Some("a"), None, 10);
-        order.insert(2, Some("a"), Some(4), 30);
+        order.insert(0, Some("a"), None, 20, id(0));
+        order.insert(1, Some("a"), None, 10, id(0));
+        order.insert(2, Some("a"), Some(4), 30, id(0));
         assert_eq!(order.next(), [NO_ROW, 0, 1]);
     }
 }

@@ -185,30 +185,21 @@ impl Partition {
             if let Some(old) = self.open.insert(row.card.id, number) {
                 self.close(old, row.card.updated_at);
             }
-            let source = row.card.source();
-            self.conversations.insert(
-                number,
-                source.and_then(|s| s.session.as_deref()),
-                source.and_then(|s| s.turn),
-                row.card.occurred_at.as_micros(),
-            );
+            self.join(number, &row);
             if is_live(row.card.state) {
                 self.live.insert(number);
             }
-            for hash in [row.topic, row.subject].into_iter().flatten() {
-                let cards = self.hashes.entry(hash).or_default();
-                if !cards.contains(&row.card.id) {
-                    cards.push(row.card.id);
-                }
-            }
         } else {
-            self.conversations.insert(number, None, None, 0);
+            self.conversations.insert(number, None, None, 0, row.card.id);
+        }
+        for hash in [row.topic, row.subject].into_iter().flatten() {
+            let cards = self.hashes.entry(hash).or_default();
+            if !cards.contains(&row.card.id) {
+                cards.push(row.card.id);
+            }
         }
         self.row_bytes += row_bytes(&row);
         let hot = self.hot_of(&row);
-        if row.until == Timestamp::MAX && hot.speaker != NO_ROW {
-            *self.speakers.entry(hot.speaker).or_insert(0) += 1;
-        }
         self.hot.push(hot);
         self.rows.push(row);
     }
@@ -239,6 +230,39 @@ impl Partition {
         row.until = at;
         self.hot[number as usize].until = at.as_micros();
         self.live.remove(number);
+        self.leave(number);
+    }
+
+    /// Takes over counters, times and sources of a version that stays current.
+    fn refresh(&mut self, number: u32, card: &Card) {
+        let row = Row { card: stripped(card), ..self.rows[number as usize].clone() };
+        // A card that had no source gets its first one by a later mention.
+        if row.until == Timestamp::MAX && row.card.source() != self.rows[number as usize].card.source() {
+            self.leave(number);
+            self.join(number, &row);
+        }
+        self.hot[number as usize] = self.hot_of(&row);
+        self.rows[number as usize] = row;
+    }
+
+    /// Puts an open row into its conversation and counts its speaker.
+    fn join(&mut self, number: u32, row: &Row) {
+        let source = row.card.source();
+        self.conversations.insert(
+            number,
+            source.and_then(|s| s.session.as_deref()),
+            source.and_then(|s| s.turn),
+            row.card.occurred_at.as_micros(),
+            row.card.id,
+        );
+        if let Some(speaker) = source.and_then(|source| source.speaker.as_deref()) {
+            let speaker = self.names.number(speaker);
+            *self.speakers.entry(speaker).or_insert(0) += 1;
+        }
+    }
+
+    /// Takes a row out of its conversation and its speaker's count.
+    fn leave(&mut self, number: u32) {
         self.conversations.remove(number);
         let speaker = self.hot[number as usize].speaker;
         if let Some(count) = self.speakers.get_mut(&speaker) {
@@ -247,14 +271,6 @@ impl Partition {
                 self.speakers.remove(&speaker);
             }
         }
-    }
-
-    /// Takes over counters and times of a version that stays current.
-    fn refresh(&mut self, number: u32, card: &Card) {
-        let row = Row { card: stripped(card), ..self.rows[number as usize].clone() };
-        // The speaker is counted by number: a card's first source never changes in place.
-        self.hot[number as usize] = self.hot_of(&row);
-        self.rows[number as usize] = row;
     }
 
     /// How many rows there are; row numbers are below it.

@@ -94,8 +94,9 @@ fn supersede(
     old.state = State::Superseded;
     old.link(new.id, LinkKind::SupersededBy);
     let end = new.valid_from.unwrap_or(new.occurred_at);
-    if old.valid_to.is_none_or(|held| held > end) && end > old.valid_from.unwrap_or(old.occurred_at) {
-        old.valid_to = Some(end);
+    if old.valid_to.is_none_or(|held| held > end) {
+        // Replaced before it began: it has no time in which it was true.
+        old.valid_to = Some(end).filter(|end| *end > old.valid_from.unwrap_or(old.occurred_at));
     }
     if overturned {
         old.provenance = Provenance::Overturned;

@@ -30,8 +30,10 @@ pub(crate) struct Draft {
     /// The model that made the vector.
     pub(crate) model: Option<ModelRecord>,
     pub(crate) idempotency_key: Option<String>,
+    /// False for a turn of a conversation, which is an event and contradicts nothing.
+    pub(crate) statement: bool,
     /// The partition in which statements about the same thing are looked up; `None` for a
-    /// turn of a conversation, which is an event and contradicts nothing.
+    /// tenant that is not there yet.
     pub(crate) partition: Option<Arc<Slot>>,
     pub(crate) now: Timestamp,
     pub(crate) degraded: Vec<String>,
@@ -156,12 +158,27 @@ impl Draft {
         replaces: &mut Vec<(Card, bool)>,
         contradicts: &mut Vec<Card>,
     ) -> Result<()> {
-        let Some(partition) = &self.partition else { return Ok(()) };
+        if !self.statement {
+            return Ok(());
+        }
         let analysis = self.analysis();
+        let hashes = analysis.lookup_hashes();
         let mut ids: Vec<CardId> = Vec::new();
-        for hash in analysis.lookup_hashes().into_iter().flatten() {
-            ids.extend_from_slice(partition.read()?.by_hash(hash));
+        for hash in hashes.into_iter().flatten() {
+            if let Some(partition) = &self.partition {
+                ids.extend_from_slice(partition.read()?.by_hash(hash));
+            }
             ids.extend_from_slice(batch.noted(tenant, hash));
+        }
+        if self.partition.is_none() && !batch.is_new(tenant) {
+            // The tenant came to be since the request was checked: it has few cards yet.
+            for known in batch.tables().cards(tenant, None, false)? {
+                let known = known?;
+                let theirs = judge::analyze(&known.content).lookup_hashes();
+                if theirs.iter().flatten().any(|hash| hashes.contains(&Some(*hash))) {
+                    ids.push(known.id);
+                }
+            }
         }
         ids.sort_unstable();
         ids.dedup();

@@ -73,10 +73,12 @@ impl View {
         self.wants(card.state) && !card.is_expired(self.instant) && self.holds(card)
     }
 
-    /// True when the content was true at the instant asked for.
+    /// True when the content was true at the instant asked for. What was replaced before it
+    /// began has no end, and was never true.
     fn holds(&self, card: &Card) -> bool {
         self.as_of.is_none_or(|at| {
-            card.valid_from.unwrap_or(card.occurred_at) <= at && card.valid_to.is_none_or(|end| at < end)
+            card.valid_from.unwrap_or(card.occurred_at) <= at
+                && card.valid_to.map_or(card.state != State::Superseded, |end| at < end)
         })
     }
 

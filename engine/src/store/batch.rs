@@ -3,7 +3,7 @@
 //! A batch sees the store with its own writes. It keeps record, version history, look-ups
 //! and change log in step; it does not know the rules that decide what to write.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::card::{Card, CardId};
@@ -35,6 +35,7 @@ pub(crate) struct Batch<'t> {
     sequences: HashMap<TenantId, u64>,
     applied: Vec<Applied>,
     notes: HashMap<(TenantId, u64), Vec<CardId>>,
+    new_tenants: HashSet<TenantId>,
     writes: u64,
 }
 
@@ -46,6 +47,7 @@ impl<'t> Batch<'t> {
             sequences: HashMap::new(),
             applied: Vec::new(),
             notes: HashMap::new(),
+            new_tenants: HashSet::new(),
             writes: 0,
         }
     }
@@ -223,7 +225,13 @@ impl<'t> Batch<'t> {
         self.put_meta_number(META_NEXT_TENANT, next + 1)?;
         self.writes += 1;
         self.tables.put_tenant(id, &TenantRecord { name: name.to_owned(), created_at: now })?;
+        self.new_tenants.insert(id);
         Ok(id)
+    }
+
+    /// True for a tenant of this batch: all of its cards are noted.
+    pub(crate) fn is_new(&self, tenant: TenantId) -> bool {
+        self.new_tenants.contains(&tenant)
     }
 
     /// Writes a setting of the store.

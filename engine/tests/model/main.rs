@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod indexes;
 mod oracle;
+mod pages;
 mod sequences;
 mod steps;
 mod world;

@@ -621,7 +621,8 @@ impl Tenant {
         };
         let instant = view.as_of.or(view.known_at).unwrap_or(now);
         let holds = view.as_of.is_none_or(|at| {
-            card.valid_from.unwrap_or(card.occurred_at) <= at && card.valid_to.is_none_or(|end| at < end)
+            let begun = card.valid_from.unwrap_or(card.occurred_at) <= at;
+            begun && card.valid_to.map_or(card.state != State::Superseded, |end| at < end)
         });
         (wanted && holds && card.expires_at.is_none_or(|end| instant < end)).then_some(card)
     }
@@ -693,8 +694,9 @@ fn supersede(mut old: Card, new: &Card, overturned: bool) -> Card {
     old.state = State::Superseded;
     link(&mut old, CardId::default(), LinkKind::SupersededBy);
     let end = new.valid_from.unwrap_or(new.occurred_at);
-    if old.valid_to.is_none_or(|held| held > end) && end > old.valid_from.unwrap_or(old.occurred_at) {
-        old.valid_to = Some(end);
+    if old.valid_to.is_none_or(|held| held > end) {
+        let begins = old.valid_from.unwrap_or(old.occurred_at);
+        old.valid_to = if end > begins { Some(end) } else { None };
     }
     if overturned {
         old.provenance = Provenance::Overturned;

@@ -1,7 +1,7 @@
 //! Random sequences of calls, store against model.
 
 use memcards::card::State;
-use memcards::{Correct, Get, Remember};
+use memcards::{Correct, Count, Get, Outcome, Remember};
 use proptest::prelude::*;
 
 use crate::steps::steps;
@@ -44,4 +44,34 @@ fn editing_what_is_replaced_leaves_the_merge_key_with_what_replaced_it() {
     let newest = remember("Use many emojis.");
     let state = |id| anna.get(&Get { id, ..Get::default() }).unwrap().state;
     assert_eq!([old, new, newest].map(state), [State::Superseded, State::Superseded, State::Active]);
+}
+
+#[test]
+fn the_first_batch_of_a_tenant_is_compared_with_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path(), false);
+    let anna = world.store().tenant("anna").unwrap();
+    let batch = ["Smoking is allowed here.", "Smoking is not allowed here."];
+    let requests = batch.map(|content| Remember { content: content.into(), ..Remember::default() });
+    let answers: Vec<_> =
+        anna.remember_all(requests.into()).unwrap().into_iter().map(Result::unwrap).collect();
+    assert_eq!(answers[1].outcome, Outcome::Superseded);
+}
+
+#[test]
+fn racing_first_writes_of_a_tenant_are_compared_with_each_other() {
+    for _ in 0..20 {
+        let directory = tempfile::tempdir().unwrap();
+        let world = World::new(directory.path(), false);
+        let anna = world.store().tenant("anna").unwrap();
+        let say = &|content: &str| anna.remember(Remember { content: content.into(), ..Remember::default() });
+        std::thread::scope(|scope| {
+            for content in
+                ["Smoking is allowed here.", "Smoking is not allowed here.", "Smoking is allowed here!"]
+            {
+                scope.spawn(move || say(content).unwrap());
+            }
+        });
+        assert_eq!(anna.count(&Count::default()).unwrap(), 1);
+    }
 }

@@ -274,7 +274,7 @@ fn bare_commits(
 ) -> Outcome<Vec<Duration>> {
     let mut random = Random::new(*keys);
     let values: Vec<Vec<u8>> =
-        layout.iter().map(|entry| (0..entry.value_bytes).map(|_| random.next() as u8).collect()).collect();
+        layout.iter().map(|entry| (0..entry.value_bytes).map(|_| random.draw() as u8).collect()).collect();
     let mut times = Vec::with_capacity(commits);
     for _ in 0..commits {
         let (result, time) = timed(|| -> Outcome {
@@ -288,7 +288,7 @@ fn bare_commits(
                 for _ in 0..records {
                     *keys += 1;
                     for ((table, entry), value) in tables.iter_mut().zip(layout).zip(&values) {
-                        let number = if entry.hashed { random.next() } else { *keys };
+                        let number = if entry.hashed { random.draw() } else { *keys };
                         let mut key = vec![0; entry.key_bytes.max(8)];
                         key[..8].copy_from_slice(&number.to_be_bytes());
                         table.insert(key.as_slice(), value.as_slice())?;

@@ -1,0 +1,133 @@
+//! Commands about the store as a whole: `backup`, `verify`, `stats`, `tenants`; and
+//! `completions`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use serde_json::json;
+
+use super::{answer, print_answer};
+use crate::arguments::{Arguments, example};
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::render::{self, style};
+use crate::store::Door;
+
+#[derive(Args)]
+#[command(after_help = example!("memcards backup ./memcards-copy"))]
+pub(crate) struct BackupArguments {
+    /// The new directory; nothing may be there
+    #[arg(value_name = "DIR")]
+    to: PathBuf,
+}
+
+#[derive(Args)]
+#[command(after_help = example!("memcards completions bash > memcards.bash"))]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn backup(arguments: &BackupArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
+    let to = &arguments.to;
+    if door.json {
+        return print_answer(&answer(door, "backup", json!({ "to": to }), None)?, out);
+    }
+    let progress = Progress::start("copying records");
+    let records = door.store.backup(to, |done| progress.at(done))?;
+    drop(progress);
+    let (good, shown) = (style::GOOD, render::printable(&to.display().to_string()));
+    writeln!(out, "{good}copied{good:#} {records} records to {shown}")?;
+    Ok(())
+}
+
+pub(crate) fn verify(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
+    if door.json {
+        let answer = answer(door, "verify", json!({}), None)?;
+        print_answer(&answer, out)?;
+        return if answer["sound"] == json!(false) { Err(Failure::Damage) } else { Ok(()) };
+    }
+    let progress = Progress::start("reading records");
+    let report = door.store.verify(|done| progress.at(done))?;
+    drop(progress);
+    let (good, bad) = (style::GOOD, style::BAD);
+    writeln!(
+        out,
+        "read {} tenants, {} cards, {} earlier versions, {} vectors, {} changes, {} index files",
+        report.tenants, report.cards, report.versions, report.vectors, report.changes, report.index_files,
+    )?;
+    if report.is_sound() {
+        writeln!(out, "{good}sound{good:#}: every checksum fits and the records agree")?;
+        return Ok(());
+    }
+    for finding in &report.findings {
+        let (place, detail) = (render::printable(&finding.place), render::printable(&finding.detail));
+        writeln!(out, "{bad}damaged{bad:#} {place}: {detail}")?;
+    }
+    Err(Failure::Damage)
+}
+
+pub(crate) fn statistics(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
+    if door.json {
+        let name = if door.named_tenant.is_some() { "tenant.stats" } else { "stats" };
+        return print_answer(&answer(door, name, json!({}), door.named_tenant.clone())?, out);
+    }
+    let dim = style::DIM;
+    let mut line = |name: &str, value: String| writeln!(out, "{dim}{name:<12}{dim:#} {value}");
+    if door.named_tenant.is_none() {
+        let figures = door.store.statistics()?;
+        line("tenants", figures.tenants.to_string())?;
+        line("file", size(figures.file_bytes))?;
+        line("model", figures.model.as_deref().map_or("none yet".into(), render::printable))?;
+        if let Some(why) = &figures.read_only {
+            line("read-only", render::printable(why))?;
+        }
+        return Ok(());
+    }
+    let figures = door.tenant()?.statistics()?;
+    let counts = |counts: Vec<(String, u64)>| match counts.is_empty() {
+        true => "none".to_owned(),
+        false => counts.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", "),
+    };
+    let named = |(name, count): (&&str, &u64)| ((*name).to_owned(), *count);
+    line("cards", counts(figures.states.iter().map(named).collect()))?;
+    line("tracks", counts(figures.tracks.iter().map(named).collect()))?;
+    let own = |(name, count): (&String, &u64)| (render::printable(name), *count);
+    line("categories", counts(figures.categories.iter().map(own).collect()))?;
+    line("vectors", figures.vectors.to_string())?;
+    line("changes", figures.seq.to_string())?;
+    Ok(())
+}
+
+/// A size in the unit that suits it.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..=1_048_575 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        1_048_576..=1_073_741_823 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}
+
+pub(crate) fn tenants(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
+    if door.json {
+        return print_answer(&answer(door, "tenant.list", json!({}), None)?, out);
+    }
+    let dim = style::DIM;
+    let tenants = door.store.tenants()?;
+    for tenant in &tenants {
+        let since = render::time(tenant.created_at);
+        writeln!(out, "{}  {dim}since {since}{dim:#}", render::printable(&tenant.name))?;
+    }
+    if tenants.is_empty() {
+        writeln!(out, "no tenants")?;
+    }
+    Ok(())
+}
+
+pub(crate) fn completions(arguments: &CompletionsArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Arguments::command(), "memcards", &mut script);
+    Ok(out.write_all(&script)?)
+}
