@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use memcards::filter::Filter;
-use memcards::{Clock, List, Order, Recall, Remember, Store};
+use memcards::{List, Order, Recall, Remember, Store};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ const QUERIES: [&str; 8] = [
 ];
 
 /// Every answer as JSON, scores and their parts included.
-fn answers(store: &Store) -> Vec<Value> {
+pub(crate) fn answers(store: &Store) -> Vec<Value> {
     let mut answers = Vec::new();
     for name in TENANTS {
         let tenant = store.tenant(name).unwrap();
@@ -68,9 +68,31 @@ fn index_files(directory: &Path) -> Vec<PathBuf> {
     list(&directory.join("index")).iter().flat_map(|directory| list(directory)).collect()
 }
 
-fn compare(what: &str, expected: &[Value], found: &[Value]) {
-    for (expected, found) in expected.iter().zip(found) {
-        assert!(expected == found, "{what}\nexpected {expected:#}\nfound {found:#}");
+pub(crate) fn compare(what: &str, expected: &[Value], found: &[Value]) {
+    for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let mut differences = Vec::new();
+        differ(&format!("answer {number}"), expected, found, &mut differences);
+        assert!(differences.is_empty(), "{what}:\n{}", differences.join("\n"));
+    }
+}
+
+/// Names every place where two answers differ.
+fn differ(place: &str, expected: &Value, found: &Value, out: &mut Vec<String>) {
+    match (expected, found) {
+        (Value::Object(a), Value::Object(b)) => {
+            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
+                let null = Value::Null;
+                let (a, b) = (a.get(key).unwrap_or(&null), b.get(key).unwrap_or(&null));
+                differ(&format!("{place}.{key}"), a, b, out);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (i, (a, b)) in a.iter().zip(b).enumerate() {
+                differ(&format!("{place}[{i}]"), a, b, out);
+            }
+        }
+        (a, b) if a == b => {}
+        (a, b) => out.push(format!("{place}: expected {a}, found {b}")),
     }
 }
 

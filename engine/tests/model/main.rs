@@ -6,6 +6,7 @@
 mod indexes;
 mod oracle;
 mod pages;
+mod replay;
 mod sequences;
 mod steps;
 mod world;

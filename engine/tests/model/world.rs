@@ -60,6 +60,13 @@ impl World {
         Self { directory: directory.to_owned(), clock, caller, store: Some(store), model: Default::default() }
     }
 
+    /// The same model over a store in another directory.
+    pub(crate) fn moved_to(mut self, directory: &Path) -> Self {
+        self.directory = directory.to_owned();
+        self.reopen();
+        self
+    }
+
     pub(crate) fn store(&self) -> &Store {
         self.store.as_ref().unwrap()
     }
