@@ -136,6 +136,14 @@ impl Error {
         }
     }
 
+    /// What is wrong, without the field where there is one.
+    pub fn message(&self) -> String {
+        match self {
+            Error::InvalidArgument { message, .. } => message.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// Shorthand for [`Error::InvalidArgument`].
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Error::InvalidArgument { field: field.into(), message: message.into() }

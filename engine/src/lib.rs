@@ -14,7 +14,7 @@
 //! let second = lin.correct(Correct { id: first.id, content: Some("我每天早上喝绿茶。".into()), ..Default::default() })?;
 //! let found = lin.recall(Recall { query: Some("早上喝什么？".into()), ..Default::default() })?;
 //! assert_eq!(found.hits[0].card.id, second.id);
-//! assert_eq!(lin.history(&History { id: second.id })?.versions.len(), 3);
+//! assert_eq!(lin.history(&History { id: second.id, ..History::default() })?.versions.len(), 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -71,7 +71,7 @@ impl Serialize for CardId {
 impl<'de> Deserialize<'de> for CardId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        text.parse().map_err(|e: Error| serde::de::Error::custom(e.message()))
     }
 }
 

@@ -271,7 +271,8 @@ pub struct Card {
     pub links: Vec<Link>,
     /// How the card came to be believed.
     pub provenance: Provenance,
-    /// Where it was said, first source first (the latest 64 are kept).
+    /// Where it was said, first source first (that one and the latest 63 are kept). An empty
+    /// one stands for mentions that named no source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
     /// What extracted the card from its source, where something did.
@@ -340,10 +341,12 @@ impl Card {
         self.sources.first()
     }
 
-    /// True for a turn of a conversation: an event, which contradicts nothing and is never
-    /// compared with statements.
+    /// True for a turn of a conversation, and for what happened at a given time: an event,
+    /// which only equals itself, contradicts nothing and is never compared with statements.
+    /// (A fact may well have a turn as its source.)
     pub(crate) fn is_event(&self) -> bool {
-        self.source().is_some_and(|source| source.turn.is_some())
+        let timed = |source: &Source| source.turn.is_some() || source.occurred_at.is_some();
+        self.track == Track::Episodic && self.source().is_some_and(timed)
     }
 
     /// True when the card is expired at that instant.

@@ -156,8 +156,11 @@ impl Tenant {
 
     /// Every version of a card, and of the cards it replaced or was replaced by, oldest first.
     ///
+    /// It shows a forgotten card that is asked for by name: it is the record of who changed
+    /// what, until the card is purged.
+    ///
     /// # Errors
-    /// [`Error::NotFound`] as for [`Tenant::get`].
+    /// [`Error::NotFound`] for a card that is not there, is another tenant's, or is expired.
     pub fn history(&self, request: &History) -> Result<HistoryAnswer> {
         recall::read::history(self, request, self.now())
     }
@@ -254,6 +257,7 @@ impl Tenant {
             None => request.expires_at,
         };
         let is_turn = request.turn.is_some();
+        let dated = request.occurred_at.is_some() || request.valid_from.is_some();
         let provenance = request.provenance.unwrap_or(Provenance::Stated);
         let source = Source {
             session: request.session,
@@ -302,12 +306,12 @@ impl Tenant {
         limits.card(&card)?;
         self.check_reason(&card.reason)?;
         let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
-        let tenant = self.id()?;
-        let partition = match (is_turn, tenant) {
+        let (is_event, tenant) = (card.is_event(), self.id()?);
+        let partition = match (is_event, tenant) {
             (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
             _ => None,
         };
-        let reading = Reading::of(&card.content, is_turn);
+        let reading = Reading::of(&card.content, is_event);
         let indexed = tenant.is_some_and(|tenant| inner.cache.is_loaded(tenant, card.track));
         let prepared = indexed.then(|| Arc::new(reading.prepare(&card)));
         Ok(Draft {
@@ -318,7 +322,8 @@ impl Tenant {
             vector,
             model,
             idempotency_key: request.idempotency_key,
-            statement: !is_turn,
+            statement: !is_event,
+            dated,
             partition,
             now,
             degraded,
@@ -455,7 +460,10 @@ impl Tenant {
         if stored.is_some_and(ModelRecord::is_caller) {
             return Ok((None, None, vec![]));
         }
-        let Some(embedder) = self.store.embedder()? else { return Ok((None, None, vec![])) };
+        let Some(embedder) = self.store.embedder()? else {
+            let degraded = stored.map(|_| "no vector: the store's embedding model is not loaded".to_owned());
+            return Ok((None, None, degraded.into_iter().collect()));
+        };
         match embedder.embed(content) {
             Ok(Some(vector)) => Ok((Some(vector), Some(model_of(embedder.as_ref())), vec![])),
             Ok(None) => Ok((None, None, vec![])),
@@ -495,8 +503,10 @@ impl Tenant {
             (Some(_), None) => {
                 Ok((None, vec!["the store's embedding model is not loaded: only text was searched".into()]))
             }
-            (None, _) => Ok((None, vec![])),
-            (Some(_), Some(embedder)) => match embedder.embed(query) {
+            (None, None) => Ok((None, vec![])),
+            // Also before there is any vector: what a tenant gets must not depend on
+            // whether another one has written.
+            (_, Some(embedder)) => match embedder.embed(query) {
                 Ok(vector) => Ok((vector, vec![])),
                 Err(error) => Ok((None, vec![format!("only text was searched: {error}")])),
             },

@@ -5,6 +5,7 @@
 
 use crate::card::{Card, CardId, Reason, State};
 use crate::filter::Filter;
+use crate::learn::{Reading, is_said_again, register_content};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Forgotten, Restored, Skipped};
@@ -123,9 +124,14 @@ impl Restoring {
                 answer.skipped.push(Skipped { id: card.id, why: "not_forgotten" });
                 continue;
             }
+            if is_said_again(batch, tenant, &card, self.now)? {
+                answer.skipped.push(Skipped { id: card.id, why: "said_again" });
+                continue;
+            }
             card.state = card.state_before.take().unwrap_or(State::Active);
             card.reason = Reason { action: "restored".into(), ..self.reason.clone() };
             let card = batch.revise(tenant, card, None, self.now)?;
+            register_content(batch, tenant, &card, &Reading::default())?;
             for lookup in exclusive_lookups(&card) {
                 // A card that took the place meanwhile keeps it.
                 if batch.tables().lookup(tenant, &lookup)?.is_none() {

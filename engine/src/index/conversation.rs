@@ -20,8 +20,8 @@ pub(crate) struct Conversations {
 }
 
 impl Conversations {
-    /// Places a row at the end, in the middle or at the start of its session. Rows without
-    /// a session have no neighbours.
+    /// Counts a row to its session and, when it is a turn or a moment of it (`ordered`), places
+    /// it among its neighbours. A note about a session has none.
     pub(crate) fn insert(
         &mut self,
         row: u32,
@@ -29,6 +29,7 @@ impl Conversations {
         turn: Option<u32>,
         at: i64,
         card: CardId,
+        ordered: bool,
     ) {
         let rows = row as usize + 1;
         if self.session.len() < rows {
@@ -46,11 +47,14 @@ impl Conversations {
                 number
             }
         };
+        self.session[row as usize] = number;
+        if !ordered {
+            return;
+        }
         let turns = &mut self.turns[number as usize];
         let place = (turn.unwrap_or(u32::MAX), at, card, row);
         let index = turns.partition_point(|other| *other < place);
         turns.insert(index, place);
-        self.session[row as usize] = number;
         let neighbour =
             |index: Option<usize>| index.and_then(|i| turns.get(i)).map_or(NO_ROW, |place| place.3);
         let (before, after) = (neighbour(index.checked_sub(1)), neighbour(Some(index + 1)));
@@ -120,11 +124,11 @@ mod tests {
     fn a_new_version_of_a_card_stays_where_the_card_was() {
         let mut order = Conversations::default();
         for row in 0..3 {
-            order.insert(row, Some("a"), None, 10, id(row as u8));
+            order.insert(row, Some("a"), None, 10, id(row as u8), true);
         }
         // Row 3 is the next version of the card of row 1.
         order.remove(1);
-        order.insert(3, Some("a"), None, 10, id(1));
+        order.insert(3, Some("a"), None, 10, id(1), true);
         assert_eq!(order.next(), [3, NO_ROW, NO_ROW, 2]);
         assert_eq!(order.previous(), [NO_ROW, NO_ROW, 3, 0]);
     }
@@ -133,10 +137,10 @@ mod tests {
     fn turns_are_neighbours_in_their_order_whatever_the_order_of_arrival() {
         let mut order = Conversations::default();
         for (row, turn) in [(0, 3), (1, 1), (2, 2), (3, 9)] {
-            order.insert(row, Some("a"), Some(turn), 0, id(0));
+            order.insert(row, Some("a"), Some(turn), 0, id(0), true);
         }
-        order.insert(4, None, None, 0, id(0));
-        order.insert(5, Some("b"), Some(2), 0, id(0));
+        order.insert(4, None, None, 0, id(0), true);
+        order.insert(5, Some("b"), Some(2), 0, id(0), true);
         assert_eq!(order.previous(), [2, NO_ROW, 1, 0, NO_ROW, NO_ROW]);
         assert_eq!(order.next(), [3, 2, 0, NO_ROW, NO_ROW, NO_ROW]);
         order.remove(2);
@@ -148,9 +152,21 @@ mod tests {
     #[test]
     fn rows_without_a_turn_follow_in_order_of_time() {
         let mut order = Conversations::default();
-        order.insert(0, Some("a"), None, 20, id(0));
-        order.insert(1, Some("a"), None, 10, id(0));
-        order.insert(2, Some("a"), Some(4), 30, id(0));
+        order.insert(0, Some("a"), None, 20, id(0), true);
+        order.insert(1, Some("a"), None, 10, id(0), true);
+        order.insert(2, Some("a"), Some(4), 30, id(0), true);
         assert_eq!(order.next(), [NO_ROW, 0, 1]);
+    }
+
+    #[test]
+    fn a_note_belongs_to_its_session_but_stands_between_no_turns() {
+        let mut order = Conversations::default();
+        order.insert(0, Some("a"), Some(1), 0, id(0), true);
+        order.insert(1, Some("a"), None, 0, id(1), false);
+        order.insert(2, Some("a"), Some(2), 0, id(2), true);
+        assert_eq!(order.next(), [2, NO_ROW, NO_ROW]);
+        assert_eq!(order.session(), [0, 0, 0]);
+        order.remove(1);
+        assert_eq!(order.next(), [2, NO_ROW, NO_ROW]);
     }
 }

@@ -3,11 +3,11 @@
 //! Each version of a card is a row; a row is open while its version is the current one.
 //! Closed rows serve reads of the past through the same code as reads of the present.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Result;
-use crate::card::{Card, CardId, Reason, Role, State};
+use crate::card::{Card, CardId, LinkKind, Reason, Role, State, Track};
 use crate::index::conversation::Conversations;
 use crate::index::rows::RowSet;
 use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
@@ -50,6 +50,8 @@ pub(crate) struct Hot {
     pub(crate) state: State,
     pub(crate) assistant: bool,
     pub(crate) question: bool,
+    /// True when it is linked to a card that it contradicts.
+    pub(crate) contradicts: bool,
 }
 
 /// Strings by number, each once.
@@ -98,8 +100,8 @@ impl Prepared {
         // Events are never compared with statements: nobody looks for them by their topic.
         let hashes = match (card.is_event(), analysis) {
             (true, _) => [None, None],
-            (false, Some(analysis)) => analysis.lookup_hashes(),
-            (false, None) => judge::analyze(&card.content).lookup_hashes(),
+            (false, Some(analysis)) if !analysis.refers_back() => analysis.lookup_hashes(),
+            (false, _) => judge::analyze(statement(card)).lookup_hashes(),
         };
         Self { hashes, terms: analyze_document(&searched_text(card)) }
     }
@@ -116,7 +118,6 @@ pub(crate) struct Partition {
     vectors: Vectors,
     conversations: Conversations,
     names: Names,
-    speakers: BTreeMap<u32, u32>,
     hashes: HashMap<u64, Vec<CardId>>,
     applied: u64,
     checksum: u64,
@@ -190,7 +191,7 @@ impl Partition {
                 self.live.insert(number);
             }
         } else {
-            self.conversations.insert(number, None, None, 0, row.card.id);
+            self.conversations.insert(number, None, None, 0, row.card.id, false);
         }
         for hash in [row.topic, row.subject].into_iter().flatten() {
             let cards = self.hashes.entry(hash).or_default();
@@ -222,6 +223,7 @@ impl Partition {
             state: card.state,
             assistant: source.and_then(|source| source.role) == Some(Role::Assistant),
             question: row.question,
+            contradicts: card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith),
         }
     }
 
@@ -230,7 +232,7 @@ impl Partition {
         row.until = at;
         self.hot[number as usize].until = at.as_micros();
         self.live.remove(number);
-        self.leave(number);
+        self.conversations.remove(number);
     }
 
     /// Takes over counters, times and sources of a version that stays current.
@@ -238,14 +240,14 @@ impl Partition {
         let row = Row { card: stripped(card), ..self.rows[number as usize].clone() };
         // A card that had no source gets its first one by a later mention.
         if row.until == Timestamp::MAX && row.card.source() != self.rows[number as usize].card.source() {
-            self.leave(number);
+            self.conversations.remove(number);
             self.join(number, &row);
         }
         self.hot[number as usize] = self.hot_of(&row);
         self.rows[number as usize] = row;
     }
 
-    /// Puts an open row into its conversation and counts its speaker.
+    /// Puts an open row into its conversation.
     fn join(&mut self, number: u32, row: &Row) {
         let source = row.card.source();
         self.conversations.insert(
@@ -254,23 +256,8 @@ impl Partition {
             source.and_then(|s| s.turn),
             row.card.occurred_at.as_micros(),
             row.card.id,
+            row.card.is_event() || row.card.track == Track::Episodic,
         );
-        if let Some(speaker) = source.and_then(|source| source.speaker.as_deref()) {
-            let speaker = self.names.number(speaker);
-            *self.speakers.entry(speaker).or_insert(0) += 1;
-        }
-    }
-
-    /// Takes a row out of its conversation and its speaker's count.
-    fn leave(&mut self, number: u32) {
-        self.conversations.remove(number);
-        let speaker = self.hot[number as usize].speaker;
-        if let Some(count) = self.speakers.get_mut(&speaker) {
-            *count -= 1;
-            if *count == 0 {
-                self.speakers.remove(&speaker);
-            }
-        }
     }
 
     /// How many rows there are; row numbers are below it.
@@ -313,9 +300,16 @@ impl Partition {
         Windows { previous: self.conversations.previous(), next: self.conversations.next(), live: &self.live }
     }
 
-    /// Those who speak in current rows: number and name.
-    pub(crate) fn speakers(&self) -> impl Iterator<Item = (u32, &str)> {
-        self.speakers.keys().map(|number| (*number, self.names.names[*number as usize].as_str()))
+    /// Those who speak in some rows: number and name.
+    pub(crate) fn speakers(&self, rows: &RowSet) -> impl Iterator<Item = (u32, &str)> {
+        let mut speaks = vec![false; self.names.names.len()];
+        for row in rows.iter() {
+            if let Some(speaks) = speaks.get_mut(self.hot[row as usize].speaker as usize) {
+                *speaks = true;
+            }
+        }
+        let names = self.names.names.iter().enumerate().zip(speaks);
+        names.filter(|(_, speaks)| *speaks).map(|((number, name), _)| (number as u32, name.as_str()))
     }
 
     /// Names of speakers and categories by their number.
@@ -353,6 +347,15 @@ impl Partition {
             partition.attach(row);
         }
         Some(partition)
+    }
+}
+
+/// The text that says what a card states: its content, or its summary where the content
+/// only points back ("now it is red").
+pub(crate) fn statement(card: &Card) -> &str {
+    match &card.summary {
+        Some(summary) if judge::analyze(&card.content).refers_back() => summary,
+        _ => &card.content,
     }
 }
 

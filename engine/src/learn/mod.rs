@@ -4,6 +4,7 @@
 //! same thing at once one makes a card and the others are counted. They never call a model
 //! and never read the clock.
 
+mod compare;
 pub(crate) mod correct;
 pub(crate) mod remember;
 
@@ -11,13 +12,13 @@ use std::cell::OnceCell;
 
 use crate::Result;
 use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
-use crate::index::partition::Prepared;
+use crate::index::partition::{Prepared, statement};
 use crate::judge::{self, Analysis, Relation};
-use crate::store::{Batch, Lookup, TenantId};
+use crate::store::{Batch, Detail, Lookup, TenantId};
 use crate::time::{Duration, Timestamp};
 use crate::verbs::Affected;
 
-/// Sources that a card keeps; the oldest leave first.
+/// Sources that a card keeps: the first one and the latest.
 const SOURCES_MAX: usize = 64;
 
 /// Two mentions this far apart, or in two sessions, are two moments.
@@ -29,8 +30,8 @@ fn is_held(card: &Card, now: Timestamp) -> bool {
 }
 
 /// How a statement relates to a card, the card's and the statement's polarity included.
-fn relation(card: &Card, statement: &Analysis, polarity: Polarity) -> Relation {
-    let relation = judge::relation(&judge::analyze(&card.content), statement);
+fn relation(card: &Card, new: &Analysis, polarity: Polarity) -> Relation {
+    let relation = judge::relation(&judge::analyze(statement(card)), new);
     match relation {
         Relation::Identical | Relation::Same if card.polarity != polarity => Relation::Opposite,
         // An exclusion of what is negated anyway is no contradiction.
@@ -40,22 +41,38 @@ fn relation(card: &Card, statement: &Analysis, polarity: Polarity) -> Relation {
 }
 
 /// Adds a source unless it is known; true when it tells of another moment than those known.
+///
+/// A mention that names no source counts as one as soon as another mention names one: when
+/// that one is forgotten, the statement was still made elsewhere.
 fn add_source(card: &mut Card, source: Option<&Source>, now: Timestamp) -> bool {
-    let Some(source) = source else {
-        return card.updated_at.plus(MOMENT) <= now;
-    };
+    let nameless = Source::default();
+    if source.is_some() && card.sources.is_empty() {
+        card.sources.push(nameless.clone());
+    }
+    let source = source.unwrap_or(&nameless);
     let time = source.occurred_at.unwrap_or(now);
-    let new_session =
-        source.session.is_some() && card.sources.iter().all(|known| known.session != source.session);
-    let later =
-        card.sources.iter().filter_map(|known| known.occurred_at).all(|known| known.plus(MOMENT) <= time);
-    if !card.sources.contains(source) {
+    // Where nothing is known of the sessions before, this may be one of them.
+    let new_session = source.session.is_some()
+        && card.sources.iter().any(|known| known.session.is_some())
+        && card.sources.iter().all(|known| known.session != source.session);
+    let told = |known: &Source| known.occurred_at.unwrap_or(card.recorded_at);
+    let later = match card.sources.is_empty() {
+        true => told(&nameless).plus(MOMENT) <= time,
+        false => card.sources.iter().all(|known| told(known).plus(MOMENT) <= time),
+    };
+    if !card.sources.is_empty() && !card.sources.contains(source) {
         card.sources.push(source.clone());
         if card.sources.len() > SOURCES_MAX {
-            card.sources.remove(0);
+            // The first one tells whose card it is.
+            card.sources.remove(1);
         }
     }
     new_session || later
+}
+
+/// True when a person said it, as far as is known.
+fn by_person(card: &Card) -> bool {
+    card.source().and_then(|source| source.role).is_none_or(|role| role == Role::User)
 }
 
 /// Counts a mention. Evidence of another moment by a person, or a plain statement, raises a
@@ -64,7 +81,7 @@ fn add_source(card: &mut Card, source: Option<&Source>, now: Timestamp) -> bool 
 fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
     card.mention_count = card.mention_count.saturating_add(1);
     let moment = add_source(card, by.source(), now);
-    let spoken_by_person = by.source().and_then(|source| source.role).is_none_or(|role| role == Role::User);
+    let spoken_by_person = by_person(by);
     let evidence = match by.provenance {
         Provenance::Confirmed => by.confidence,
         Provenance::Stated if spoken_by_person => by.confidence.min(STATED_CONFIDENCE),
@@ -159,16 +176,64 @@ impl Reading {
     }
 }
 
-/// The look-up of a card's exact content, by its normalised hash.
-fn content_lookup(card: &Card, hash: u128) -> Lookup<'_> {
+/// The look-ups of a card's exact content by its normalised hash, the narrowest first. A
+/// turn is found only as that turn.
+fn content_lookups(card: &Card, hash: u128) -> Vec<Lookup<'_>> {
+    let lookup = |detail| Lookup::Content { hash, track: card.track, category: &card.category, detail };
     let source = card.source();
-    let event = source.and_then(|source| Some((source.session.as_deref()?, source.turn?)));
-    Lookup::Content { hash, track: card.track, category: &card.category, event }
+    if card.is_event()
+        && let Some(source) = source
+    {
+        if let (Some(session), Some(turn)) = (&source.session, source.turn) {
+            return vec![lookup(Detail::Turn(session, turn))];
+        }
+        if let Some(at) = source.occurred_at {
+            return vec![lookup(Detail::Moment(at.as_micros())), lookup(Detail::None)];
+        }
+    }
+    let speaker = source.and_then(|source| source.speaker.as_deref());
+    speaker.map(|name| lookup(Detail::Speaker(name))).into_iter().chain([lookup(Detail::None)]).collect()
+}
+
+/// Points the look-ups of a card's exact content at it.
+pub(crate) fn register_content(
+    batch: &mut Batch<'_>,
+    tenant: TenantId,
+    card: &Card,
+    reading: &Reading,
+) -> Result<()> {
+    for lookup in content_lookups(card, reading.hash(&card.content)) {
+        batch.set_lookup(tenant, &lookup, card.id)?;
+    }
+    Ok(())
+}
+
+/// True when another held card has the very words of this one.
+pub(crate) fn is_said_again(
+    batch: &Batch<'_>,
+    tenant: TenantId,
+    card: &Card,
+    now: Timestamp,
+) -> Result<bool> {
+    let hash = judge::normalized_hash(&card.content);
+    let wanted = if card.is_event() { 1 } else { usize::MAX };
+    for lookup in content_lookups(card, hash).into_iter().take(wanted) {
+        let Some(other) = batch.tables().lookup(tenant, &lookup)?.filter(|other| *other != card.id) else {
+            continue;
+        };
+        let other = batch.tables().card(tenant, other)?;
+        let same =
+            |other: &Card| other.polarity == card.polarity && judge::normalized_hash(&other.content) == hash;
+        if other.is_some_and(|other| is_held(&other, now) && same(&other)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Points every exact look-up of a card at it, and notes its hashes for this batch.
 fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card, reading: &Reading) -> Result<()> {
-    batch.set_lookup(tenant, &content_lookup(card, reading.hash(&card.content)), card.id)?;
+    register_content(batch, tenant, card, reading)?;
     if let Some(key) = &card.merge_key {
         batch.set_lookup(tenant, &Lookup::MergeKey(key), card.id)?;
     }
@@ -180,7 +245,11 @@ fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card, reading: &Read
         return Ok(());
     }
     let analysis = reading.analysis(&card.content);
-    for hash in analysis.lookup_hashes().into_iter().flatten() {
+    let hashes = match analysis.refers_back() {
+        true => judge::analyze(statement(card)).lookup_hashes(),
+        false => analysis.lookup_hashes(),
+    };
+    for hash in hashes.into_iter().flatten() {
         batch.note(tenant, hash, card.id);
     }
     Ok(())

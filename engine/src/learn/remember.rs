@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::card::{Card, CardId, LinkKind, Reason, Role, STATED_CONFIDENCE, State};
+use crate::card::{Card, CardId, LinkKind, Reason, STATED_CONFIDENCE, State};
 use crate::index::cache::Slot;
 use crate::index::partition::Prepared;
-use crate::index::vectors;
 use crate::judge::{self, Analysis, Relation};
-use crate::learn::{Reading, content_lookup, is_held, link, mention, register, relation, supersede};
+use crate::learn::compare::Findings;
+use crate::learn::{
+    Reading, by_person, content_lookups, is_held, link, mention, register, register_content, relation,
+    supersede,
+};
 use crate::store::{Batch, Lookup, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Affected, Outcome, Remembered};
 use crate::{Error, Result};
-
-/// Least cosine of two wordings of one statement, where both have vectors.
-pub(crate) const MERGE_COSINE: f32 = 0.9;
 
 /// A validated card on its way into the store.
 pub(crate) struct Draft {
@@ -32,6 +32,8 @@ pub(crate) struct Draft {
     pub(crate) idempotency_key: Option<String>,
     /// False for a turn of a conversation, which is an event and contradicts nothing.
     pub(crate) statement: bool,
+    /// True when the caller said when it happened or since when it is true.
+    pub(crate) dated: bool,
     /// The partition in which statements about the same thing are looked up; `None` for a
     /// tenant that is not there yet.
     pub(crate) partition: Option<Arc<Slot>>,
@@ -47,9 +49,8 @@ enum Verdict {
     Duplicate(Card),
     /// The same statement in other words is known.
     Merge(Card),
-    /// A new card, with those it replaces (and whether they are overturned) and those it
-    /// merely contradicts.
-    Create { replaces: Vec<(Card, bool)>, contradicts: Vec<Card> },
+    /// A new card.
+    Create(Findings),
 }
 
 impl Draft {
@@ -67,7 +68,7 @@ impl Draft {
                 }
                 self.decide(batch, tenant)?
             }
-            None if self.card.links.is_empty() => Verdict::Create { replaces: vec![], contradicts: vec![] },
+            None if self.card.links.is_empty() => Verdict::Create(Findings::default()),
             None => return Err(Error::NotFound { what: format!("card {}", self.card.links[0].to) }),
         };
         // Everything is decided; from here on only a broken store can fail.
@@ -80,7 +81,7 @@ impl Draft {
             Verdict::Done(card) => self.known(batch, tenant, card)?,
             Verdict::Duplicate(card) => self.count(batch, tenant, card)?,
             Verdict::Merge(card) => self.merge(batch, tenant, card)?,
-            Verdict::Create { replaces, contradicts } => self.create(batch, tenant, replaces, contradicts)?,
+            Verdict::Create(findings) => self.create(batch, tenant, findings)?,
         };
         if let Some(key) = key
             && batch.tables().lookup(tenant, &Lookup::Idempotency(&key))?.is_none()
@@ -101,180 +102,105 @@ impl Draft {
         {
             return Ok(Verdict::Done(done));
         }
-        if let Some(known) =
-            card(tables.lookup(tenant, &content_lookup(&self.card, self.reading.hash(&self.card.content)))?)?
-            && is_held(&known, self.now)
-            && known.polarity == self.card.polarity
-            && judge::normalized_hash(&known.content) == self.reading.hash(&self.card.content)
-            && self.is_compatible(&known)
-        {
-            return Ok(Verdict::Duplicate(known));
+        let mut findings = Findings::default();
+        let hash = self.reading.hash(&self.card.content);
+        // An event is looked up as itself; what is no event may be told of one.
+        let wanted = if self.card.is_event() { 1 } else { usize::MAX };
+        let follow_up = self.follow_up(batch, tenant)?;
+        for lookup in content_lookups(&self.card, hash).into_iter().take(wanted) {
+            // The same "now it is red" after another statement is about something else.
+            if follow_up.is_none()
+                && let Some(known) = card(tables.lookup(tenant, &lookup)?)?
+                && known.polarity == self.card.polarity
+                && judge::normalized_hash(&known.content) == hash
+                && self.is_compatible(&known)
+                && self.is_about_the_same(&known)
+            {
+                if !is_held(&known, self.now) {
+                    // What was replaced since, told again with its date, is the same telling.
+                    let replaced = known.state == State::Superseded && !known.is_expired(self.now);
+                    if self.dated && replaced && known.occurred_at == self.card.occurred_at {
+                        return Ok(Verdict::Done(known));
+                    }
+                    continue;
+                }
+                let claims_more = self.card.fact.is_some() && known.fact.is_none()
+                    || self.card.merge_key.is_some() && known.merge_key.is_none();
+                if !claims_more {
+                    return Ok(Verdict::Duplicate(known));
+                }
+                findings.merge = Some(known);
+                break;
+            }
         }
-        let mut replaces: Vec<(Card, bool)> = Vec::new();
-        let mut contradicts: Vec<Card> = Vec::new();
-        let mut merge = None;
         if let Some(key) = &self.card.merge_key
-            && let Some(known) = card(tables.lookup(tenant, &Lookup::MergeKey(key))?)?
-            && is_held(&known, self.now)
-            && known.merge_key.as_ref() == Some(key)
+            && let Some(holder) = card(tables.lookup(tenant, &Lookup::MergeKey(key))?)?
         {
-            match relation(&known, self.analysis(), self.card.polarity) {
-                Relation::Identical | Relation::Same if self.is_compatible(&known) => merge = Some(known),
-                relation => replaces.push((known, relation == Relation::Opposite)),
+            for known in
+                self.claimants(batch, tenant, holder, |known| known.merge_key.as_ref() == Some(key))?
+            {
+                match relation(&known, self.analysis(), self.card.polarity) {
+                    Relation::Identical | Relation::Same
+                        if findings.merge.is_none() && self.is_compatible(&known) =>
+                    {
+                        findings.merge = Some(known);
+                    }
+                    relation => findings.replace(known, relation == Relation::Opposite),
+                }
             }
         }
         if let Some(fact) = &self.card.fact
-            && let Some(known) = card(tables.lookup(tenant, &Lookup::Fact(fact))?)?
-            && is_held(&known, self.now)
-            && let Some(held) = &known.fact
+            && let Some(holder) = card(tables.lookup(tenant, &Lookup::Fact(fact))?)?
         {
-            let same_value = judge::normalized_hash(&held.value) == judge::normalized_hash(&fact.value);
-            match same_value && known.polarity == self.card.polarity {
-                true if merge.is_none() && self.is_compatible(&known) => merge = Some(known),
-                true => {}
-                false => add(&mut replaces, (known, false)),
+            let same_fact = |known: &Card| {
+                let held = known.fact.as_ref();
+                held.is_some_and(|held| Lookup::Fact(held).key(tenant) == Lookup::Fact(fact).key(tenant))
+            };
+            for known in self.claimants(batch, tenant, holder, same_fact)? {
+                let same_value = self.is_compatible(&known);
+                match same_value && known.polarity == self.card.polarity {
+                    true if findings.merge.is_none() => findings.merge = Some(known),
+                    true => {}
+                    false => findings.replace(known, false),
+                }
             }
         }
-        self.compare_statements(batch, tenant, &mut merge, &mut replaces, &mut contradicts)?;
+        if let Some((known, resolved)) = follow_up {
+            findings.resolved = resolved;
+            findings.replace(known, false);
+        }
+        self.compare_statements(batch, tenant, &mut findings)?;
+        // Of two that cannot both hold the later in time stays, whichever was told first.
+        if self.dated {
+            let mine = start(&self.card);
+            let (later, replaces): (Vec<_>, Vec<_>) = findings
+                .replaces
+                .into_iter()
+                .partition(|(old, _)| mine < start(old) && start(old) <= self.now);
+            findings.replaces = replaces;
+            findings.outlived_by = later.into_iter().map(|(later, _)| later).collect();
+            findings.outlived_by.sort_by_key(|later| (start(later), later.id));
+        }
         // A weak card does not overturn a stated one: both stay, the later ranks first.
         if self.card.confidence < STATED_CONFIDENCE {
             let (strong, weak): (Vec<_>, Vec<_>) =
-                replaces.into_iter().partition(|(old, _)| old.confidence >= STATED_CONFIDENCE);
-            contradicts.extend(strong.into_iter().map(|(old, _)| old));
-            replaces = weak;
+                findings.replaces.into_iter().partition(|(old, _)| old.confidence >= STATED_CONFIDENCE);
+            findings.contradicts.extend(strong.into_iter().map(|(old, _)| old));
+            findings.replaces = weak;
         }
-        Ok(match merge {
-            Some(known) if replaces.is_empty() => Verdict::Merge(known),
-            _ => Verdict::Create { replaces, contradicts },
+        Ok(match findings.merge.take() {
+            Some(_) if !findings.outlived_by.is_empty() => Verdict::Create(findings),
+            Some(known) if findings.replaces.is_empty() || self.card.confidence < STATED_CONFIDENCE => {
+                Verdict::Merge(known)
+            }
+            // The new card says what this one said, and more is replaced by it: one of the
+            // two is enough.
+            Some(known) => {
+                findings.replace(known, false);
+                Verdict::Create(findings)
+            }
+            None => Verdict::Create(findings),
         })
-    }
-
-    /// Compares with the statements about the same topic or subject.
-    fn compare_statements(
-        &self,
-        batch: &Batch<'_>,
-        tenant: TenantId,
-        merge: &mut Option<Card>,
-        replaces: &mut Vec<(Card, bool)>,
-        contradicts: &mut Vec<Card>,
-    ) -> Result<()> {
-        if !self.statement {
-            return Ok(());
-        }
-        let analysis = self.analysis();
-        let hashes = analysis.lookup_hashes();
-        let mut ids: Vec<CardId> = Vec::new();
-        for hash in hashes.into_iter().flatten() {
-            if let Some(partition) = &self.partition {
-                ids.extend_from_slice(partition.read()?.by_hash(hash));
-            }
-            ids.extend_from_slice(batch.noted(tenant, hash));
-        }
-        if self.partition.is_none() && !batch.is_new(tenant) {
-            // The tenant came to be since the request was checked: it has few cards yet.
-            for known in batch.tables().cards(tenant, None, false)? {
-                let known = known?;
-                let theirs = judge::analyze(&known.content).lookup_hashes();
-                if theirs.iter().flatten().any(|hash| hashes.contains(&Some(*hash))) {
-                    ids.push(known.id);
-                }
-            }
-        }
-        ids.sort_unstable();
-        ids.dedup();
-        if analysis.refers_back()
-            && let Some(known) = self.previous_statement(batch, tenant)?
-            && judge::relation_to_previous(&judge::analyze(&known.content), analysis)
-                == (Relation::ValueChanged { explicit: true })
-        {
-            add(replaces, (known, false));
-        }
-        for id in ids.into_iter().rev() {
-            let Some(known) = batch.tables().card(tenant, id)? else { continue };
-            if !self.is_comparable(&known) {
-                continue;
-            }
-            match relation(&known, analysis, self.card.polarity) {
-                Relation::Identical | Relation::Same => {
-                    if merge.is_none() && self.may_merge(batch, tenant, &known)? {
-                        *merge = Some(known);
-                    }
-                }
-                Relation::Opposite => add(replaces, (known, true)),
-                Relation::ValueChanged { explicit: true } => add(replaces, (known, false)),
-                Relation::ValueChanged { explicit: false } => {
-                    if replaces.iter().all(|(other, _)| other.id != known.id) {
-                        contradicts.push(known);
-                    }
-                }
-                Relation::Different => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// True for a held statement, not an event, in the same voice: "I" of the assistant is
-    /// not "I" of the user.
-    fn is_comparable(&self, known: &Card) -> bool {
-        let voice = |card: &Card| {
-            let source = card.source();
-            let assistant = source.and_then(|source| source.role) == Some(Role::Assistant);
-            (assistant, source.and_then(|source| source.speaker.clone()))
-        };
-        let ((mine, my_name), (theirs, their_name)) = (voice(&self.card), voice(known));
-        let event = known.source().is_some_and(|source| source.turn.is_some());
-        !event
-            && mine == theirs
-            && (my_name.is_none() || their_name.is_none() || my_name == their_name)
-            && known.track == self.card.track
-            && is_held(known, self.now)
-    }
-
-    /// The statement made last in this tenant, if it was made in the same session: what
-    /// "it" of "now it is red" stands for.
-    fn previous_statement(&self, batch: &Batch<'_>, tenant: TenantId) -> Result<Option<Card>> {
-        let (last, _) = batch.tables().last_change(tenant)?;
-        let Some(change) = batch.tables().changes(tenant, last.saturating_sub(1))?.next() else {
-            return Ok(None);
-        };
-        let (_, change) = change?;
-        let session = |card: &Card| card.source().and_then(|source| source.session.clone());
-        let known = batch.tables().card(tenant, change.card)?;
-        Ok(known.filter(|known| self.is_comparable(known) && session(known) == session(&self.card)))
-    }
-
-    /// True unless merge key or fact say that the two are not one.
-    fn is_compatible(&self, known: &Card) -> bool {
-        let key = self.card.merge_key.is_none() || self.card.merge_key == known.merge_key;
-        let fact = match (&self.card.fact, &known.fact) {
-            (Some(new), Some(old)) => {
-                judge::normalized_hash(&new.value) == judge::normalized_hash(&old.value)
-            }
-            _ => true,
-        };
-        key && fact
-    }
-
-    /// The last word before a merge: same category, near in meaning where both have
-    /// vectors, and the same statement as the card's first wording, so that a chain of
-    /// merges cannot drift.
-    fn may_merge(&self, batch: &Batch<'_>, tenant: TenantId, known: &Card) -> Result<bool> {
-        if known.category != self.card.category || !self.is_compatible(known) {
-            return Ok(false);
-        }
-        if let (Some(new), Some(old)) = (&self.vector, batch.tables().vector(tenant, known)?)
-            && let (Some(new), Some(old)) = (vectors::unit(new), vectors::unit(&old))
-            && vectors::cosine(&new, &old) < MERGE_COSINE
-        {
-            return Ok(false);
-        }
-        let first = batch.tables().version(tenant, known.id, 1)?;
-        Ok(first.is_none_or(|first| {
-            matches!(
-                relation(&first, self.analysis(), self.card.polarity),
-                Relation::Identical | Relation::Same
-            )
-        }))
     }
 
     /// Answers a request that was carried out before; changes nothing.
@@ -288,14 +214,21 @@ impl Draft {
         if self.card.source().is_some_and(|source| source.turn.is_some() && card.sources.contains(source)) {
             return self.known(batch, tenant, card);
         }
+        let before = card.clone();
         let promoted = mention(&mut card, &self.card, self.now);
         self.take_over_expiry(&mut card);
-        let (card, change) = match promoted {
-            true => {
-                card.reason = Reason { action: "promoted".into(), ..self.card.reason.clone() };
-                (batch.revise(tenant, card, None, self.now)?, "promoted")
+        self.enrich(&mut card);
+        let enriched = (&card.summary, &card.entities, &card.tags, &card.attributes, card.pinned)
+            != (&before.summary, &before.entities, &before.tags, &before.attributes, before.pinned);
+        let (card, change) = match (promoted, enriched) {
+            (false, false) => (batch.touch(tenant, card)?, "mentioned"),
+            (promoted, _) => {
+                let change = if promoted { "promoted" } else { "merged" };
+                card.reason = Reason { action: change.into(), ..self.card.reason.clone() };
+                let card = batch.revise(tenant, card, None, self.now)?;
+                register(batch, tenant, &card, &self.reading)?;
+                (card, change)
             }
-            false => (batch.touch(tenant, card)?, "mentioned"),
         };
         let affected = vec![Affected { id: card.id, change }];
         self.answer(batch, tenant, card.id, card.version, Outcome::Duplicate, affected)
@@ -306,20 +239,14 @@ impl Draft {
         mention(&mut card, &self.card, self.now);
         self.take_over_expiry(&mut card);
         card.content = self.card.content.clone();
-        if self.card.summary.is_some() {
-            card.summary = self.card.summary.clone();
-        }
+        self.enrich(&mut card);
         if self.card.fact.is_some() {
             card.fact = self.card.fact.clone();
         }
         if self.card.merge_key.is_some() {
             card.merge_key = self.card.merge_key.clone();
         }
-        unite(&mut card.entities, &self.card.entities);
-        unite(&mut card.tags, &self.card.tags);
-        card.attributes.extend(self.card.attributes.clone());
         card.importance = card.importance.max(self.card.importance);
-        card.pinned |= self.card.pinned;
         card.reason = Reason { action: "merged".into(), ..self.card.reason.clone() };
         let card = batch.revise(tenant, card, Some(self.vector.take()), self.now)?;
         register(batch, tenant, &card, &self.reading)?;
@@ -327,14 +254,14 @@ impl Draft {
         self.answer(batch, tenant, card.id, card.version, Outcome::Merged, affected)
     }
 
-    fn create(
-        mut self,
-        batch: &mut Batch<'_>,
-        tenant: TenantId,
-        replaces: Vec<(Card, bool)>,
-        contradicts: Vec<Card>,
-    ) -> Result<Remembered> {
+    fn create(mut self, batch: &mut Batch<'_>, tenant: TenantId, findings: Findings) -> Result<Remembered> {
+        let Findings { replaces, outlived_by, contradicts, resolved, .. } = findings;
         let mut card = self.card.clone();
+        if card.summary.is_none() && resolved.is_some() {
+            card.summary = resolved;
+            // It was read without the summary.
+            self.prepared = None;
+        }
         card.id = batch.next_id(tenant, &self.tenant, self.now)?;
         card.version = 1;
         card.state = match card.confidence < STATED_CONFIDENCE {
@@ -348,11 +275,24 @@ impl Draft {
         for old in &contradicts {
             card.link(old.id, LinkKind::ConflictsWith);
         }
+        let outlived_by = outlived_by.into_iter().next();
+        if let Some(next) = &outlived_by {
+            card.state = State::Superseded;
+            card.link(next.id, LinkKind::SupersededBy);
+            card.valid_to = Some(card.valid_to.map_or(start(next), |end| end.min(start(next))));
+        }
         let own_links = self.card.links.clone();
         card.reason.action = "created".into();
         let card = batch.create(tenant, card, self.vector.take(), self.prepared.take())?;
-        register(batch, tenant, &card, &self.reading)?;
+        match card.state {
+            // The cards that hold today keep merge key and fact.
+            State::Superseded => register_content(batch, tenant, &card, &self.reading)?,
+            _ => register(batch, tenant, &card, &self.reading)?,
+        }
         let mut affected = vec![Affected { id: card.id, change: "created" }];
+        if let Some(later) = outlived_by {
+            affected.push(link(batch, tenant, later, &card, LinkKind::Supersedes, self.now)?);
+        }
         let superseded = !replaces.is_empty();
         for (old, overturned) in replaces {
             affected.push(supersede(batch, tenant, old, &card, overturned, self.now)?);
@@ -373,14 +313,31 @@ impl Draft {
         self.answer(batch, tenant, card.id, card.version, outcome, affected)
     }
 
+    /// Adds what the request says beside its content.
+    fn enrich(&self, card: &mut Card) {
+        if self.card.summary.is_some() {
+            card.summary = self.card.summary.clone();
+        }
+        unite(&mut card.entities, &self.card.entities);
+        unite(&mut card.tags, &self.card.tags);
+        card.attributes.extend(self.card.attributes.clone());
+        card.pinned |= self.card.pinned;
+    }
+
     /// What the rules see in the content.
-    fn analysis(&self) -> &Analysis {
+    pub(super) fn analysis(&self) -> &Analysis {
         self.reading.analysis(&self.card.content)
     }
 
+    /// Of two expiries the later one holds, and none at all above all: what a person was
+    /// promised to be remembered must not go with an earlier, shorter promise. An echo by
+    /// the assistant promises nothing.
     fn take_over_expiry(&self, card: &mut Card) {
-        if self.card.expires_at.is_some() {
-            card.expires_at = self.card.expires_at;
+        if by_person(&self.card) {
+            card.expires_at = match (card.expires_at, self.card.expires_at) {
+                (Some(held), Some(new)) => Some(held.max(new)),
+                _ => None,
+            };
         }
     }
 
@@ -398,10 +355,9 @@ impl Draft {
     }
 }
 
-fn add(replaces: &mut Vec<(Card, bool)>, new: (Card, bool)) {
-    if replaces.iter().all(|(old, _)| old.id != new.0.id) {
-        replaces.push(new);
-    }
+/// Since when a card's content is true.
+fn start(card: &Card) -> Timestamp {
+    card.valid_from.unwrap_or(card.occurred_at)
 }
 
 /// Adds what is missing, within the limit of a list.

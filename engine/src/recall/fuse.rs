@@ -55,12 +55,14 @@ pub struct Parts {
     pub importance: f32,
     /// Confidence of the card.
     pub confidence: f32,
+    /// Added so that the card ranks no lower than an earlier one that it contradicts.
+    pub settled: f32,
 }
 
 impl Parts {
     /// The sum of all parts: the score.
     pub fn sum(&self) -> f32 {
-        self.relevance_sum() + self.recency + self.importance + self.confidence
+        self.relevance_sum() + self.recency + self.importance + self.confidence + self.settled
     }
 
     fn relevance_sum(&self) -> f32 {
@@ -365,8 +367,8 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Score of a row, 0 to 1, unless its relevance is below `least`.
-    pub(super) fn score(&self, number: usize, row: u32, least: f32) -> Option<f32> {
+    /// Relevance and score of a row, each 0 to 1, unless its relevance is below `least`.
+    pub(super) fn score(&self, number: usize, row: u32, least: f32) -> Option<(f32, f32)> {
         let raw = self.raw(number, row).0;
         // 1 − exp(−x) never exceeds x: most rows are ruled out without the exponentials.
         if raw / self.search.weights.squash < least {
@@ -378,7 +380,8 @@ impl<'a> Scorer<'a> {
         }
         let (recency, importance, confidence) = self.modifiers(number, row);
         let cap = self.cap();
-        Some(relevance * (1.0 - cap) + relevance * cap * (recency + importance + confidence))
+        let score = relevance * (1.0 - cap) + relevance * cap * (recency + importance + confidence);
+        Some((relevance, score))
     }
 
     /// The parts of a row's score; they add up to it.

@@ -10,6 +10,7 @@ pub(crate) mod read;
 mod settings;
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use crate::card::{Card, CardId, LinkKind, State, Track};
 use crate::engine::Tenant;
@@ -127,6 +128,9 @@ impl Conditions<'_> {
 #[derive(Clone, Copy)]
 struct Candidate {
     score: f32,
+    relevance: f32,
+    /// What [`settle`] added to the score.
+    settled: f32,
     recorded: Timestamp,
     id: CardId,
     version: u32,
@@ -156,7 +160,8 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
     let (candidates, parts, limit) = {
         let guards = slots.iter().map(|slot| slot.read()).collect::<Result<Vec<_>>>()?;
         let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
-        let question = Question::read(request.query.as_deref().unwrap_or(""), &partitions);
+        let shown: Vec<RowSet> = partitions.iter().map(|partition| shown(partition, &view)).collect();
+        let question = Question::read(request.query.as_deref().unwrap_or(""), &partitions, &shown);
         let (vector, degraded) = tenant
             .embed_query(question.has_terms().then_some(question.words()), request.vector.as_deref())?;
         answer.degraded = degraded;
@@ -180,7 +185,6 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
             None if conditions.any() || request.filter.is_some() || request.vector.is_some() => 0.0,
             None => tenant.recall_settings().min_score,
         };
-        let shown: Vec<RowSet> = partitions.iter().map(|partition| shown(partition, &view)).collect();
         let search = Search {
             partitions: &partitions,
             shown: &shown,
@@ -199,11 +203,14 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
                     continue;
                 }
                 answer.searched.candidates += 1;
-                if let Some(score) = scorer.score(number, row, least) {
-                    let recorded = card.recorded_at;
+                // Whether a card that contradicts another one is wanted is settled below.
+                let floor = if partition.hot()[row as usize].contradicts { 0.0 } else { least };
+                if let Some((relevance, score)) = scorer.score(number, row, floor) {
                     candidates.push(Candidate {
                         score,
-                        recorded,
+                        relevance,
+                        settled: 0.0,
+                        recorded: card.recorded_at,
                         id: card.id,
                         version: card.version,
                         partition: number,
@@ -212,6 +219,8 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
                 }
             }
         }
+        settle(&mut candidates, &partitions);
+        candidates.retain(|candidate| candidate.relevance >= least);
         // A filter on the text needs the cards themselves: then any candidate may be asked.
         let spare = if request.filter.is_some() && attributes_decide.is_none() { usize::MAX } else { 16 };
         let limit = top.saturating_add(spare).min(candidates.len());
@@ -220,7 +229,10 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
         }
         candidates[..limit].sort_by(best_first);
         let parts: Vec<Option<Parts>> = match request.explain {
-            true => candidates[..limit].iter().map(|c| Some(scorer.parts(c.partition, c.row))).collect(),
+            true => candidates[..limit]
+                .iter()
+                .map(|c| Some(Parts { settled: c.settled, ..scorer.parts(c.partition, c.row) }))
+                .collect(),
             false => vec![None; limit],
         };
         (candidates, parts, limit)
@@ -237,7 +249,6 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
         let no_parts = vec![None; rest.len()];
         hits.extend(reader.collect(&rest, &no_parts, top - hits.len())?);
     }
-    settle(&mut hits);
     answer.hits = hits;
     Ok(answer)
 }
@@ -306,29 +317,34 @@ impl<T: ReadBytes> Reader<'_, T> {
     }
 }
 
-/// Of two hits that contradict each other the later comes first.
-fn settle(hits: &mut Vec<Hit>) {
-    let mut at = 0;
-    while at < hits.len() {
-        let hit = &hits[at];
-        let rival = hits[at + 1..].iter().position(|other| {
-            let conflict = |a: &Hit, b: &Hit| {
-                a.card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith && link.to == b.card.id)
-            };
-            (conflict(hit, other) || conflict(other, hit)) && other.card.recorded_at > hit.card.recorded_at
-        });
-        match rival {
-            Some(offset) => {
-                let newer = hits.remove(at + 1 + offset);
-                hits.insert(at, newer);
-            }
-            None => at += 1,
-        }
+/// Of two cards that contradict each other the later one is ranked no lower than the
+/// earlier one, also where it has fewer of the question's words.
+fn settle(candidates: &mut [Candidate], partitions: &[&Partition]) {
+    let rivals = |candidate: &Candidate| {
+        let links = &partitions[candidate.partition].row(candidate.row).card.links;
+        links.iter().filter(|link| link.kind == LinkKind::ConflictsWith).map(|link| link.to)
+    };
+    let contradicts = |c: &Candidate| partitions[c.partition].hot()[c.row as usize].contradicts;
+    if !candidates.iter().any(contradicts) {
+        return;
     }
-    // The order of the list is the order of the scores, also after a settlement.
-    for i in (1..hits.len()).rev() {
-        if hits[i - 1].score < hits[i].score {
-            hits[i - 1].score = hits[i].score;
-        }
+    let places: HashMap<CardId, usize> = candidates.iter().enumerate().map(|(at, c)| (c.id, at)).collect();
+    let age = |at: usize| (candidates[at].recorded, candidates[at].id);
+    let mut pairs: Vec<(usize, usize)> = candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, candidate)| contradicts(candidate))
+        .flat_map(|(at, candidate)| rivals(candidate).map(move |id| (at, id)))
+        .filter_map(|(at, id)| places.get(&id).map(|other| (at, *other)))
+        .map(|(a, b)| if age(a) < age(b) { (a, b) } else { (b, a) })
+        .collect();
+    // Oldest first: what a card is raised to counts for those that are later still.
+    pairs.sort_by_key(|(earlier, later)| (age(*earlier), age(*later)));
+    for (earlier, later) in pairs {
+        let earlier = candidates[earlier];
+        let later = &mut candidates[later];
+        later.settled += (earlier.score - later.score).max(0.0);
+        later.score = later.score.max(earlier.score);
+        later.relevance = later.relevance.max(earlier.relevance);
     }
 }

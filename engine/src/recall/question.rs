@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::index::partition::Partition;
+use crate::index::rows::RowSet;
 use crate::index::text::{QueryTerms, TermKind, analyze_query};
 use crate::time::Timestamp;
 
@@ -36,15 +37,21 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Reads a question against the speakers and dates that the partitions know.
-    pub(super) fn read(query: &str, partitions: &[&Partition]) -> Self {
-        let speakers: BTreeSet<&str> =
-            partitions.iter().flat_map(|partition| partition.speakers().map(|(_, name)| name)).collect();
+    /// Reads a question against the speakers and dates that the shown rows of the
+    /// partitions know: what is not shown must not shift what is.
+    pub(super) fn read(query: &str, partitions: &[&Partition], shown: &[RowSet]) -> Self {
+        let speakers_of: Vec<Vec<(u32, &str)>> = partitions
+            .iter()
+            .zip(shown)
+            .map(|(partition, shown)| partition.speakers(shown).collect())
+            .collect();
+        let speakers: BTreeSet<&str> = speakers_of.iter().flatten().map(|(_, name)| *name).collect();
         let (mut named, without_names) = find_speakers(query, &speakers);
         let (dates, without_dates) = find_dates(&without_names);
         let known = !dates.is_empty()
-            && partitions.iter().any(|partition| {
-                partition.hot().iter().any(|hot| dates.iter().any(|date| date.is(hot.occurred)))
+            && partitions.iter().zip(shown).any(|(partition, shown)| {
+                let occurred = |row: u32| partition.hot()[row as usize].occurred;
+                shown.iter().any(|row| dates.iter().any(|date| date.is(occurred(row))))
             });
         // A date that no card has stays among the words.
         let (dates, words) = if known { (dates, without_dates) } else { (vec![], without_names) };
@@ -68,14 +75,10 @@ impl Question {
         if named.len() == speakers.len() {
             named.clear();
         }
-        let numbers = partitions
+        let numbers = speakers_of
             .iter()
-            .map(|partition| {
-                partition
-                    .speakers()
-                    .filter(|(_, name)| named.contains(*name))
-                    .map(|(number, _)| number)
-                    .collect()
+            .map(|speakers| {
+                speakers.iter().filter(|(_, name)| named.contains(*name)).map(|(number, _)| *number).collect()
             })
             .collect();
         let asks_assistant = ASKS_ASSISTANT.is_match(query);

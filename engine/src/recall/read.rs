@@ -34,20 +34,20 @@ pub(crate) fn get(tenant: &Tenant, request: &Get, now: Timestamp) -> Result<Card
         .collect();
     let view = View::new(&include, None, request.known_at, now);
     let card = tables.card(id, request.id)?.ok_or_else(|| missing(request.id))?;
-    version_at(&tables, id, card, view.known_at())?
+    version_at(&tables, id, card, &view)?
         .filter(|card| view.shows(card))
         .map(CardView::from)
         .ok_or_else(|| missing(request.id))
 }
 
-/// The version of a card that was current at an instant; `None` when there was none yet.
+/// The version of a card that was current at the view's instant; `None` when there was none yet.
 fn version_at<T: ReadBytes>(
     tables: &Tables<T>,
     tenant: TenantId,
     card: Card,
-    known_at: Option<Timestamp>,
+    view: &View,
 ) -> Result<Option<Card>> {
-    let Some(at) = known_at else { return Ok(Some(card)) };
+    let Some(at) = view.known_at() else { return Ok(Some(card)) };
     if card.updated_at <= at {
         return Ok(Some(card));
     }
@@ -64,7 +64,7 @@ fn select<'a, T: ReadBytes>(
     backward: bool,
 ) -> Result<impl Iterator<Item = Result<Card>> + 'a> {
     Ok(tables.cards(tenant, after, backward)?.filter_map(move |card| {
-        let version = card.and_then(|card| version_at(tables, tenant, card, view.known_at()));
+        let version = card.and_then(|card| version_at(tables, tenant, card, view));
         match version {
             Ok(Some(card)) => {
                 let admitted = view.shows(&card) && filter.is_none_or(|filter| filter.matches(&card));
@@ -189,10 +189,10 @@ const HISTORY_CARDS: usize = 1000;
 pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Result<HistoryAnswer> {
     let tables = tenant.store().database().read()?;
     let id = tenant.id()?.ok_or_else(|| missing(request.id))?;
-    let first = tables.card(id, request.id)?.ok_or_else(|| missing(request.id))?;
-    if first.is_expired(now) {
-        return Err(missing(request.id));
-    }
+    let lives = |card: &Card| !card.is_expired(now);
+    // The record of a forgotten card is kept for who asks for it by name.
+    let shown = |card: &Card| lives(card) && card.state != State::Forgotten;
+    let first = tables.card(id, request.id)?.filter(lives).ok_or_else(|| missing(request.id))?;
     // The card, what it replaced and what replaced it, each once.
     let mut queue = vec![first];
     let mut seen = std::collections::BTreeSet::from([request.id]);
@@ -202,7 +202,7 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
             if matches!(link.kind, LinkKind::Supersedes | LinkKind::SupersededBy)
                 && seen.len() < HISTORY_CARDS
                 && seen.insert(link.to)
-                && let Some(other) = tables.card(id, link.to)?.filter(|other| !other.is_expired(now))
+                && let Some(other) = tables.card(id, link.to)?.filter(shown)
             {
                 queue.push(other);
             }

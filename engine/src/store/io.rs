@@ -93,6 +93,40 @@ impl IoFile for File {
     }
 }
 
+/// A file whose lock is given back when it is dropped. Closing it would not do: while
+/// this process starts another one, that one has the file open too for a moment.
+#[derive(Debug)]
+struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // When this fails the lock goes with the last handle of the file.
+        let _ = self.0.unlock();
+    }
+}
+
+impl IoFile for Locked {
+    fn len(&self) -> io::Result<u64> {
+        IoFile::len(&self.0)
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        IoFile::read_at(&self.0, offset, out)
+    }
+
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        IoFile::write_at(&self.0, offset, data)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        IoFile::set_len(&self.0, len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        IoFile::sync(&self.0)
+    }
+}
+
 impl Io for RealIo {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn IoFile>> {
         let mut options = OpenOptions::new();
@@ -140,7 +174,7 @@ impl Io for RealIo {
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn IoFile>>> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(file))),
+            Ok(()) => Ok(Some(Box::new(Locked(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }

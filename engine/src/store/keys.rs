@@ -131,15 +131,29 @@ pub(crate) fn sequence_of_key(key: &[u8]) -> Option<u64> {
 /// What an exact look-up asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lookup<'a> {
-    /// The same words (normalised) in the same track and category; a turn of a conversation
-    /// is an event of its own and only equals itself.
-    Content { hash: u128, track: Track, category: &'a str, event: Option<(&'a str, u32)> },
+    /// The same words (normalised) in the same track and category, by anybody or by one
+    /// speaker; a turn of a conversation, or what happened at a given time, is an event of
+    /// its own and only equals itself.
+    Content { hash: u128, track: Track, category: &'a str, detail: Detail<'a> },
     /// The card that holds a merge key.
     MergeKey(&'a str),
     /// The card that holds a typed fact.
     Fact(&'a Fact),
     /// The card written under an idempotency key.
     Idempotency(&'a str),
+}
+
+/// What narrows a look-up of the same words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Detail<'a> {
+    /// Whoever said it, whenever.
+    None,
+    /// The turn of a session.
+    Turn(&'a str, u32),
+    /// When it happened, in microseconds.
+    Moment(i64),
+    /// Name of the speaker.
+    Speaker(&'a str),
 }
 
 const LOOKUP_KEY_LENGTH: usize = 21;
@@ -150,8 +164,24 @@ impl Lookup<'_> {
         let mut key = [0; LOOKUP_KEY_LENGTH];
         key[..4].copy_from_slice(&tenant.prefix());
         let (kind, hash) = match self {
-            Self::Content { hash, track, category, event: None } => {
-                (1, digest(&[&hash.to_le_bytes(), &[track.number()], category.as_bytes()]))
+            Self::Content { hash, track, category, detail: Detail::Turn(session, turn) } => {
+                // Turns of a session stand side by side, so that writing the next one touches
+                // the page of the one before and not a page of its own.
+                let session = digest(&[&[track.number()], category.as_bytes(), session.as_bytes()]);
+                let content = digest(&[&hash.to_le_bytes()]);
+                (5, (session >> 64 << 64) | u128::from(*turn) << 32 | (content >> 96))
+            }
+            Self::Content { hash, track, category, detail } => {
+                let hash = hash.to_le_bytes();
+                let track = [track.number()];
+                let common: [&[u8]; 3] = [&hash, &track, category.as_bytes()];
+                let [hash, track, category] = common;
+                let hash = match detail {
+                    Detail::None | Detail::Turn(..) => digest(&common),
+                    Detail::Moment(at) => digest(&[hash, track, category, b"moment", &at.to_le_bytes()]),
+                    Detail::Speaker(name) => digest(&[hash, track, category, b"speaker", name.as_bytes()]),
+                };
+                (1, hash)
             }
             Self::MergeKey(name) => (2, digest(&[name.as_bytes()])),
             Self::Fact(fact) => {
@@ -159,13 +189,6 @@ impl Lookup<'_> {
                 (3, digest(&[entity.to_lowercase().as_bytes(), attribute.to_lowercase().as_bytes()]))
             }
             Self::Idempotency(name) => (4, digest(&[name.as_bytes()])),
-            Self::Content { hash, track, category, event: Some((session, turn)) } => {
-                // Turns of a session stand side by side, so that writing the next one touches
-                // the page of the one before and not a page of its own.
-                let session = digest(&[&[track.number()], category.as_bytes(), session.as_bytes()]);
-                let content = digest(&[&hash.to_le_bytes()]);
-                (5, (session >> 64 << 64) | u128::from(*turn) << 32 | (content >> 96))
-            }
         };
         key[4] = kind;
         key[5..].copy_from_slice(&hash.to_be_bytes());
@@ -206,8 +229,8 @@ mod tests {
     #[test]
     fn look_ups_of_a_session_are_in_the_order_of_its_turns() {
         let turn = |hash, turn| {
-            let event = Some(("s", turn));
-            Lookup::Content { hash, track: Track::Episodic, category: "x", event }.key(TenantId(1))
+            let detail = Detail::Turn("s", turn);
+            Lookup::Content { hash, track: Track::Episodic, category: "x", detail }.key(TenantId(1))
         };
         assert!([turn(9, 0), turn(5, 1), turn(7, 2), turn(1, 300), turn(8, u32::MAX)].is_sorted());
         assert_ne!(turn(5, 1), turn(6, 1));
@@ -215,14 +238,18 @@ mod tests {
 
     #[test]
     fn look_ups_differ_by_kind_tenant_and_event() {
-        let content = |event| Lookup::Content { hash: 5, track: Track::Episodic, category: "x", event };
+        let content = |detail| Lookup::Content { hash: 5, track: Track::Episodic, category: "x", detail };
         let keys = [
             Lookup::MergeKey("a").key(TenantId(1)),
             Lookup::Idempotency("a").key(TenantId(1)),
             Lookup::MergeKey("a").key(TenantId(2)),
-            content(None).key(TenantId(1)),
-            content(Some(("s", 1))).key(TenantId(1)),
-            content(Some(("s", 2))).key(TenantId(1)),
+            content(Detail::None).key(TenantId(1)),
+            content(Detail::Turn("s", 1)).key(TenantId(1)),
+            content(Detail::Turn("s", 2)).key(TenantId(1)),
+            content(Detail::Moment(1)).key(TenantId(1)),
+            content(Detail::Moment(2)).key(TenantId(1)),
+            content(Detail::Speaker("s")).key(TenantId(1)),
+            content(Detail::Speaker("moment")).key(TenantId(1)),
         ];
         for (i, a) in keys.iter().enumerate() {
             assert!(keys[i + 1..].iter().all(|b| a != b));

@@ -18,7 +18,7 @@ mod writer;
 
 pub(crate) use batch::{Applied, Batch};
 pub(crate) use database::{Database, DatabaseOptions, ModelRecord, read_model};
-pub(crate) use keys::{Lookup, TableId, TenantId};
+pub(crate) use keys::{Detail, Lookup, TableId, TenantId};
 pub(crate) use record::ChangeKind;
 pub use tables::TenantRecord;
 pub(crate) use tables::{ReadBytes, Tables, open_lookup};

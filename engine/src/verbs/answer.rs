@@ -181,7 +181,8 @@ pub struct HistoryAnswer {
 pub struct Skipped {
     /// The card.
     pub id: CardId,
-    /// Why: `already_forgotten`, `not_forgotten`, `pinned`.
+    /// Why: `already_forgotten`, `not_forgotten`, `pinned`, `changed` (meanwhile), `said_again`
+    /// (another card holds the very words).
     pub why: &'static str,
 }
 

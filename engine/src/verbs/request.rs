@@ -39,7 +39,8 @@ pub struct Remember {
     pub valid_to: Option<Timestamp>,
     /// Time to live from now; instead of `expires_at`.
     pub ttl: Option<Duration>,
-    /// Instant from which no read returns the card.
+    /// Instant from which no read returns the card. Of two statements of the same the later
+    /// expiry holds, and none at all above all.
     pub expires_at: Option<Timestamp>,
     /// 0 to 1; 0.5 when absent.
     pub importance: Option<f32>,
@@ -282,7 +283,8 @@ pub struct Correct {
     pub reason: Option<String>,
 }
 
-/// Read every version of a card, and of the cards it replaced or was replaced by.
+/// Read every version of a card, and of the cards it replaced or was replaced by. A forgotten
+/// card is shown when it is the one asked for: this is the record of who changed what and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct History {

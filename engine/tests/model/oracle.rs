@@ -12,8 +12,23 @@ use memcards::filter::Filter;
 use memcards::judge::{self, Relation};
 use memcards::{Correct, Duration, How, Include, Order, Outcome, Remember, Timestamp};
 
-/// Where exact words are looked up: normalised text, track, category, turn.
-type Words = (u128, Track, String, Option<(String, u32)>);
+/// Where exact words are looked up: normalised text, track, category, and more of it.
+type Words = (u128, Track, String, Detail);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Detail {
+    Anybody,
+    Turn(String, u32),
+    Moment(Timestamp),
+    Speaker(String),
+}
+
+/// A line of the log: the card, and the session in which something was stated, if it was.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    card: CardId,
+    stated_in: Option<Option<String>>,
+}
 
 /// What a write is expected to answer; `None` stands for the identifier of a new card.
 #[derive(Debug, Default)]
@@ -47,7 +62,7 @@ pub(crate) struct Looking {
 pub(crate) struct Tenant {
     /// All versions of each card, the current one last.
     pub(crate) cards: BTreeMap<CardId, Vec<Card>>,
-    pub(crate) log: Vec<CardId>,
+    pub(crate) log: Vec<Line>,
     vectors: HashMap<(CardId, u32), Vec<f32>>,
     words: HashMap<Words, CardId>,
     merge_keys: HashMap<String, CardId>,
@@ -59,13 +74,42 @@ fn held(card: &Card, now: Timestamp) -> bool {
     matches!(card.state, State::Active | State::Candidate) && !card.is_expired(now)
 }
 
-fn words(card: &Card) -> Words {
-    let event = card.source().and_then(|s| Some((s.session.clone()?, s.turn?)));
-    (judge::normalized_hash(&card.content), card.track, card.category.clone(), event)
+fn is_event(card: &Card) -> bool {
+    card.track == Track::Episodic
+        && card.source().is_some_and(|source| source.turn.is_some() || source.occurred_at.is_some())
+}
+
+/// The places of a card's words, the narrowest first.
+fn words(card: &Card) -> Vec<Words> {
+    let place = |detail| (judge::normalized_hash(&card.content), card.track, card.category.clone(), detail);
+    let source = card.source().cloned().unwrap_or_default();
+    match (is_event(card), source.turn, source.occurred_at, source.speaker) {
+        (true, Some(turn), _, _) => vec![place(Detail::Turn(source.session.unwrap(), turn))],
+        (true, None, Some(at), _) => vec![place(Detail::Moment(at)), place(Detail::Anybody)],
+        (_, _, _, Some(speaker)) => vec![place(Detail::Speaker(speaker)), place(Detail::Anybody)],
+        _ => vec![place(Detail::Anybody)],
+    }
+}
+
+/// What a card states: a content that only points back does so with its summary.
+fn statement(card: &Card) -> &str {
+    match &card.summary {
+        Some(summary) if judge::analyze(&card.content).refers_back() => summary,
+        _ => &card.content,
+    }
+}
+
+/// A statement with another value.
+fn resolve(before: &str, old: Option<&str>, new: Option<&str>) -> Option<String> {
+    let (old, new) = (old?, new?);
+    Some(match before.matches(old).count() {
+        1 => before.replace(old, new),
+        _ => format!("{before} → {new}"),
+    })
 }
 
 fn relate(card: &Card, new: &Card) -> Relation {
-    match judge::relation(&judge::analyze(&card.content), &judge::analyze(&new.content)) {
+    match judge::relation(&judge::analyze(statement(card)), &judge::analyze(&new.content)) {
         Relation::Identical | Relation::Same if card.polarity != new.polarity => Relation::Opposite,
         Relation::Opposite if card.polarity != new.polarity => Relation::Different,
         other => other,
@@ -158,30 +202,70 @@ impl Tenant {
     }
 
     fn compatible(new: &Card, known: &Card) -> bool {
-        (new.merge_key.is_none() || new.merge_key == known.merge_key)
+        (new.merge_key.is_none() || known.merge_key.is_none() || new.merge_key == known.merge_key)
             && match (&new.fact, &known.fact) {
-                (Some(a), Some(b)) => same_value(&a.value, &b.value),
+                (Some(a), Some(b)) => fact_key(new) == fact_key(known) && same_value(&a.value, &b.value),
                 _ => true,
             }
     }
 
-    fn comparable(new: &Card, known: &Card, now: Timestamp) -> bool {
-        let assistant = |card: &Card| card.source().and_then(|s| s.role) == Some(Role::Assistant);
+    /// Nothing says that the two are of different people or things.
+    fn about_the_same(new: &Card, known: &Card) -> bool {
         let name = |card: &Card| card.source().and_then(|s| s.speaker.clone());
         let names_fit = match (name(new), name(known)) {
             (Some(a), Some(b)) => a == b,
             _ => true,
         };
-        known.source().is_none_or(|s| s.turn.is_none())
+        let apart = !new.entities.is_empty()
+            && !known.entities.is_empty()
+            && new.entities.iter().all(|entity| !known.entities.contains(entity));
+        names_fit && !apart
+    }
+
+    /// The statement that a pointing one follows.
+    fn follow_up(&self, new: &Card, now: Timestamp) -> Option<(Card, Option<String>)> {
+        let analysis = judge::analyze(&new.content);
+        if is_event(new) || !analysis.refers_back() {
+            return None;
+        }
+        let session = new.source().and_then(|s| s.session.clone());
+        let last = self.log.iter().rev().take(64).find(|line| line.stated_in.as_ref() == Some(&session))?;
+        let known = self.current(last.card).filter(|known| Self::comparable(new, known, now))?;
+        let before = judge::analyze(statement(known));
+        let follows =
+            judge::relation_to_previous(&before, &analysis) == Relation::ValueChanged { explicit: true };
+        follows.then(|| (known.clone(), resolve(statement(known), before.value(), analysis.value())))
+    }
+
+    /// The held cards that claim something, by way of contradictions.
+    fn claimants(&self, first: Card, claims: impl Fn(&Card) -> bool, now: Timestamp) -> Vec<Card> {
+        let mut found = vec![first];
+        let mut at = 0;
+        while at < found.len() {
+            for link in found[at].links.clone() {
+                let new = found.iter().all(|card| card.id != link.to);
+                if link.kind == LinkKind::ConflictsWith && new {
+                    found.extend(self.current(link.to).filter(|card| claims(card)).cloned());
+                }
+            }
+            at += 1;
+        }
+        found.retain(|card| claims(card) && held(card, now));
+        found
+    }
+
+    fn comparable(new: &Card, known: &Card, now: Timestamp) -> bool {
+        let assistant = |card: &Card| card.source().and_then(|s| s.role) == Some(Role::Assistant);
+        !is_event(known)
             && assistant(new) == assistant(known)
-            && names_fit
+            && Self::about_the_same(new, known)
             && new.track == known.track
             && held(known, now)
     }
 
     fn may_merge(&self, new: &Card, vector: Option<&Vec<f32>>, known: &Card) -> bool {
         let near = match (vector, self.vector(known)) {
-            (Some(a), Some(b)) => cosine(a, b) >= 0.9,
+            (Some(a), Some(b)) => cosine(a, b) >= 0.7,
             _ => true,
         };
         known.category == new.category
@@ -205,78 +289,107 @@ impl Tenant {
         if let Some(done) = at(request.idempotency_key.as_ref().and_then(|key| self.idempotency.get(key))) {
             return told(Some(done.id), Outcome::Duplicate, vec![], vec![], false);
         }
-        if let Some(known) = at(self.words.get(&words(&new)))
-            && held(&known, now)
-            && known.polarity == new.polarity
-            && same_value(&known.content, &new.content)
-            && Self::compatible(&new, &known)
-        {
+        let mut merge: Option<Card> = None;
+        let follow_up = self.follow_up(&new, now);
+        let mut places = words(&new);
+        if is_event(&new) {
+            places.truncate(1);
+        }
+        let dated = request.occurred_at.is_some() || request.valid_from.is_some();
+        // What was replaced since, told again with its date, is the same telling.
+        let told_again = |known: &Card| {
+            dated
+                && known.state == State::Superseded
+                && !known.is_expired(now)
+                && known.occurred_at == new.occurred_at
+        };
+        let same = |known: &Card| {
+            (held(known, now) || told_again(known))
+                && known.polarity == new.polarity
+                && same_value(&known.content, &new.content)
+                && Self::compatible(&new, known)
+                && Self::about_the_same(&new, known)
+        };
+        let known = places.iter().filter_map(|place| at(self.words.get(place))).find(same);
+        let known = known.filter(|_| follow_up.is_none());
+        let claims_more = |known: &Card| {
+            new.fact.is_some() && known.fact.is_none() || new.merge_key.is_some() && known.merge_key.is_none()
+        };
+        if let Some(known) = known.as_ref().filter(|known| !held(known, now)) {
+            return told(Some(known.id), Outcome::Duplicate, vec![], vec![], false);
+        }
+        if let Some(known) = known.clone().filter(claims_more) {
+            merge = Some(known);
+        } else if let Some(known) = known {
             let again = new.source().is_some_and(|s| s.turn.is_some() && known.sources.contains(s));
             if again {
                 return told(Some(known.id), Outcome::Duplicate, vec![], vec![], false);
             }
             let mut card = known;
             let promoted = mention(&mut card, &new, now);
-            card.expires_at = new.expires_at.or(card.expires_at);
-            let (id, change) = (Some(card.id), if promoted { "promoted" } else { "mentioned" });
-            let write = match promoted {
-                true => {
-                    card.reason = Reason { action: "promoted".into(), ..new.reason.clone() };
+            let before = card.clone();
+            enrich(&mut card, &new);
+            let change = match (promoted, card == before) {
+                (true, _) => "promoted",
+                (false, false) => "merged",
+                (false, true) => "mentioned",
+            };
+            expire_later(&mut card, &new);
+            let id = Some(card.id);
+            let write = match change {
+                "mentioned" => Write::Touch(Box::new(card)),
+                _ => {
+                    card.reason = Reason { action: change.into(), ..new.reason.clone() };
                     Write::Revise(Box::new(card))
                 }
-                false => Write::Touch(Box::new(card)),
             };
-            return told(id, Outcome::Duplicate, vec![(id, change)], vec![write], false);
+            let register = change != "mentioned";
+            return told(id, Outcome::Duplicate, vec![(id, change)], vec![write], register);
         }
         let mut replaces: Vec<(Card, bool)> = vec![];
         let mut contradicts: Vec<Card> = vec![];
-        let mut merge: Option<Card> = None;
         let add = |replaces: &mut Vec<(Card, bool)>, card: Card, overturned| {
             if replaces.iter().all(|(other, _)| other.id != card.id) {
                 replaces.push((card, overturned));
             }
         };
-        if let Some(known) = at(new.merge_key.as_ref().and_then(|key| self.merge_keys.get(key)))
-            && held(&known, now)
-            && known.merge_key == new.merge_key
-        {
-            match relate(&known, &new) {
-                Relation::Identical | Relation::Same if Self::compatible(&new, &known) => merge = Some(known),
-                relation => replaces.push((known, relation == Relation::Opposite)),
+        if let Some(first) = at(new.merge_key.as_ref().and_then(|key| self.merge_keys.get(key))) {
+            for known in self.claimants(first, |card| card.merge_key == new.merge_key, now) {
+                match relate(&known, &new) {
+                    Relation::Identical | Relation::Same
+                        if merge.is_none() && Self::compatible(&new, &known) =>
+                    {
+                        merge = Some(known);
+                    }
+                    relation => add(&mut replaces, known, relation == Relation::Opposite),
+                }
             }
         }
-        if let Some(known) = at(fact_key(&new).and_then(|key| self.facts.get(&key)))
-            && held(&known, now)
-            && let (Some(mine), Some(theirs)) = (&new.fact, &known.fact)
-        {
-            match same_value(&mine.value, &theirs.value) && known.polarity == new.polarity {
-                true if merge.is_none() && Self::compatible(&new, &known) => merge = Some(known),
-                true => {}
-                false => add(&mut replaces, known, false),
+        if let Some(first) = at(fact_key(&new).and_then(|key| self.facts.get(&key))) {
+            for known in self.claimants(first, |card| fact_key(card) == fact_key(&new), now) {
+                match Self::compatible(&new, &known) && known.polarity == new.polarity {
+                    true if merge.is_none() => merge = Some(known),
+                    true => {}
+                    false => add(&mut replaces, known, false),
+                }
             }
         }
-        if request.turn.is_none() {
-            let analysis = judge::analyze(&new.content);
-            if analysis.refers_back()
-                && let Some(known) = self.log.last().and_then(|id| self.current(*id))
-                && Self::comparable(&new, known, now)
-                && known.source().and_then(|s| s.session.clone())
-                    == new.source().and_then(|s| s.session.clone())
-                && judge::relation_to_previous(&judge::analyze(&known.content), &analysis)
-                    == (Relation::ValueChanged { explicit: true })
-            {
-                add(&mut replaces, known.clone(), false);
-            }
+        let mut new = new;
+        if let Some((known, resolved)) = follow_up {
+            new.summary = new.summary.or(resolved);
+            add(&mut replaces, known, false);
+        }
+        if !is_event(&new) {
             for versions in self.cards.values().rev() {
                 let known = &versions[versions.len() - 1];
                 if !Self::comparable(&new, known, now) {
                     continue;
                 }
                 match relate(known, &new) {
-                    Relation::Identical | Relation::Same if merge.is_none() => {
-                        if self.may_merge(&new, vector, known) {
-                            merge = Some(known.clone());
-                        }
+                    Relation::Identical | Relation::Same
+                        if merge.is_none() && self.may_merge(&new, vector, known) =>
+                    {
+                        merge = Some(known.clone());
                     }
                     Relation::Opposite => add(&mut replaces, known.clone(), true),
                     Relation::ValueChanged { explicit: true } => add(&mut replaces, known.clone(), false),
@@ -289,30 +402,30 @@ impl Tenant {
                 }
             }
         }
+        // Of two that cannot both hold the later in time stays, whichever was told first.
+        let (mut outlived_by, mut replaces): (Vec<_>, Vec<_>) = replaces
+            .into_iter()
+            .partition(|(old, _)| dated && begins(&new) < begins(old) && begins(old) <= now);
+        outlived_by.sort_by_key(|(later, _)| (begins(later), later.id));
+        let outlived_by = outlived_by.into_iter().next().map(|(later, _)| later);
+        let merge = merge.filter(|_| outlived_by.is_none());
         if new.confidence < STATED_CONFIDENCE {
             let (strong, weak): (Vec<_>, Vec<_>) =
                 replaces.into_iter().partition(|(old, _)| old.confidence >= STATED_CONFIDENCE);
             contradicts.extend(strong.into_iter().map(|(old, _)| old));
             replaces = weak;
         }
-        if let Some(known) = merge.filter(|_| replaces.is_empty()) {
+        let weak = new.confidence < STATED_CONFIDENCE;
+        if let Some(known) = merge.clone().filter(|_| replaces.is_empty() || weak) {
             let mut card = known;
             mention(&mut card, &new, now);
-            card.expires_at = new.expires_at.or(card.expires_at);
+            expire_later(&mut card, &new);
             card.content = new.content.clone();
-            card.summary = new.summary.clone().or(card.summary);
+            enrich(&mut card, &new);
+            card.summary = request.summary.clone().or(card.summary);
             card.fact = new.fact.clone().or(card.fact);
             card.merge_key = new.merge_key.clone().or(card.merge_key);
-            for (list, more) in [(&mut card.entities, &new.entities), (&mut card.tags, &new.tags)] {
-                for item in more {
-                    if !list.contains(item) {
-                        list.push(item.clone());
-                    }
-                }
-            }
-            card.attributes.extend(new.attributes.clone());
             card.importance = card.importance.max(new.importance);
-            card.pinned |= new.pinned;
             card.reason = Reason { action: "merged".into(), ..new.reason.clone() };
             card.vector_version = if vector.is_some() { card.version + 1 } else { 0 };
             let id = Some(card.id);
@@ -323,6 +436,9 @@ impl Tenant {
                 vec![Write::Revise(Box::new(card))],
                 true,
             );
+        }
+        if let Some(known) = merge {
+            add(&mut replaces, known, false);
         }
         let outcome = match (replaces.is_empty(), new.state) {
             (false, _) => Outcome::Superseded,
@@ -336,8 +452,24 @@ impl Tenant {
             link(&mut card, to, kind);
         }
         card.vector_version = u32::from(vector.is_some());
+        let mut outcome = outcome;
+        if let Some(later) = &outlived_by {
+            card.state = State::Superseded;
+            link(&mut card, later.id, LinkKind::SupersededBy);
+            card.valid_to = Some(card.valid_to.map_or(begins(later), |end| end.min(begins(later))));
+            if outcome == Outcome::Candidate {
+                outcome = Outcome::Created;
+            }
+        }
+        let register = outlived_by.is_none();
         let mut affected = vec![(None, "created")];
         let mut writes = vec![Write::Create(Box::new(card))];
+        if let Some(mut later) = outlived_by {
+            affected.push((Some(later.id), "linked"));
+            link(&mut later, CardId::default(), LinkKind::Supersedes);
+            later.reason = Reason { action: "linked".into(), ..new.reason.clone() };
+            writes.push(Write::Revise(Box::new(later)));
+        }
         for (old, overturned) in replaces {
             affected.push((Some(old.id), "superseded"));
             writes.push(Write::Revise(Box::new(supersede(old, &new, overturned))));
@@ -348,7 +480,7 @@ impl Tenant {
             old.reason = Reason { action: "linked".into(), ..new.reason.clone() };
             writes.push(Write::Revise(Box::new(old)));
         }
-        told(None, outcome, affected, writes, true)
+        told(None, outcome, affected, writes, register)
     }
 
     /// What `correct` is to do, or the code of its error.
@@ -513,9 +645,12 @@ impl Tenant {
         &self,
         ids: &[CardId],
         reason: &Reason,
+        now: Timestamp,
     ) -> Result<(Vec<CardId>, Vec<CardId>, Told), &'static str> {
         let (mut restored, mut skipped, mut told) = (vec![], vec![], Told::default());
         let mut seen = vec![];
+        // As it is after the cards restored so far.
+        let mut after = self.clone();
         for id in ids {
             self.current(*id).ok_or("not_found")?;
         }
@@ -529,9 +664,24 @@ impl Tenant {
                 skipped.push(*id);
                 continue;
             }
+            let wanted = if is_event(&card) { 1 } else { usize::MAX };
+            let said_again = words(&card).iter().take(wanted).any(|place| {
+                let other = after.words.get(place).filter(|other| *other != id);
+                other.and_then(|other| after.current(*other)).is_some_and(|other| {
+                    held(other, now)
+                        && other.polarity == card.polarity
+                        && same_value(&other.content, &card.content)
+                })
+            });
+            if said_again {
+                skipped.push(*id);
+                continue;
+            }
             card.state = card.state_before.take().unwrap();
             card.reason = Reason { action: "restored".into(), ..reason.clone() };
             restored.push(*id);
+            let write = Write::Revise(Box::new(card.clone()));
+            after.carry_out(Told { writes: vec![write], ..Told::default() }, None, None, now);
             told.writes.push(Write::Revise(Box::new(card)));
         }
         Ok((restored, skipped, told))
@@ -549,6 +699,7 @@ impl Tenant {
         let answered = id.or(new);
         let mut main = None;
         for write in writes {
+            let touch = matches!(write, Write::Touch(_));
             let card = match write {
                 Write::Create(mut card) => {
                     card.id = new.unwrap();
@@ -583,6 +734,11 @@ impl Tenant {
                     if let Some(key) = fact_key(&card) {
                         place(&mut self.facts, key, &card);
                     }
+                    if card.reason.action == "restored" {
+                        for place in words(&card) {
+                            self.words.insert(place, card.id);
+                        }
+                    }
                     card
                 }
                 Write::Touch(card) => {
@@ -590,11 +746,23 @@ impl Tenant {
                     card
                 }
             };
-            self.log.push(card.id);
+            let said =
+                touch || ["created", "merged", "promoted", "corrected"].contains(&&*card.reason.action);
+            let stated_in = said.then(|| card.source().and_then(|source| source.session.clone()));
+            self.log.push(Line { card: card.id, stated_in });
             main.get_or_insert(*card);
         }
+        if let Some(card) =
+            main.as_ref().filter(|card| !register && card.state == State::Superseded && card.version == 1)
+        {
+            for place in words(card) {
+                self.words.insert(place, card.id);
+            }
+        }
         if let Some(card) = main.filter(|_| register) {
-            self.words.insert(words(&card), card.id);
+            for place in words(&card) {
+                self.words.insert(place, card.id);
+            }
             if let Some(key) = &card.merge_key {
                 self.merge_keys.insert(key.clone(), card.id);
             }
@@ -670,7 +838,9 @@ impl Tenant {
         while at < family.len() {
             for link in &self.current(family[at])?.links {
                 let succession = matches!(link.kind, LinkKind::Supersedes | LinkKind::SupersededBy);
-                let there = self.current(link.to).is_some_and(|card| !card.is_expired(now));
+                let there = self
+                    .current(link.to)
+                    .is_some_and(|card| !card.is_expired(now) && card.state != State::Forgotten);
                 if succession && there && !family.contains(&link.to) {
                     family.push(link.to);
                 }
@@ -690,6 +860,10 @@ fn link(card: &mut Card, to: CardId, kind: LinkKind) {
     }
 }
 
+fn begins(card: &Card) -> Timestamp {
+    card.valid_from.unwrap_or(card.occurred_at)
+}
+
 fn supersede(mut old: Card, new: &Card, overturned: bool) -> Card {
     old.state = State::Superseded;
     link(&mut old, CardId::default(), LinkKind::SupersededBy);
@@ -706,25 +880,56 @@ fn supersede(mut old: Card, new: &Card, overturned: bool) -> Card {
     old
 }
 
+fn by_person(card: &Card) -> bool {
+    card.source().and_then(|s| s.role).is_none_or(|role| role == Role::User)
+}
+
+/// What a repetition says beside the words.
+fn enrich(card: &mut Card, new: &Card) {
+    card.summary = new.summary.clone().or(card.summary.take());
+    for (list, more) in [(&mut card.entities, &new.entities), (&mut card.tags, &new.tags)] {
+        for item in more {
+            if !list.contains(item) {
+                list.push(item.clone());
+            }
+        }
+    }
+    card.attributes.extend(new.attributes.clone());
+    card.pinned |= new.pinned;
+}
+
+/// The longer life of two, if a person speaks.
+fn expire_later(card: &mut Card, new: &Card) {
+    if by_person(new) {
+        card.expires_at = match (card.expires_at, new.expires_at) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            _ => None,
+        };
+    }
+}
+
 /// One mention more, and what it is worth as evidence.
 fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
     let hour = Duration::from_hours(1);
     card.mention_count += 1;
-    let moment = match by.source() {
-        None => card.updated_at.plus(hour) <= now,
-        Some(source) => {
-            let time = source.occurred_at.unwrap_or(now);
-            let elsewhere =
-                source.session.is_some() && card.sources.iter().all(|s| s.session != source.session);
-            let later =
-                card.sources.iter().filter_map(|s| s.occurred_at).all(|known| known.plus(hour) <= time);
-            if !card.sources.contains(source) {
-                card.sources.push(source.clone());
-            }
-            elsewhere || later
-        }
-    };
-    let person = by.source().and_then(|s| s.role).is_none_or(|role| role == Role::User);
+    let first = card.recorded_at;
+    let source = by.source().cloned().unwrap_or_default();
+    // Nobody is named on either side: nothing to note.
+    let nameless = card.sources.is_empty() && by.sources.is_empty();
+    if card.sources.is_empty() {
+        card.sources.push(Source::default());
+    }
+    let time = source.occurred_at.unwrap_or(now);
+    let sessions: Vec<_> = card.sources.iter().filter_map(|s| s.session.as_ref()).collect();
+    let elsewhere = !sessions.is_empty() && source.session.as_ref().is_some_and(|s| !sessions.contains(&s));
+    let later = card.sources.iter().all(|s| s.occurred_at.unwrap_or(first).plus(hour) <= time);
+    let moment = elsewhere || later;
+    if nameless {
+        card.sources.clear();
+    } else if !card.sources.contains(&source) {
+        card.sources.push(source);
+    }
+    let person = by_person(by);
     let evidence = match by.provenance {
         Provenance::Confirmed => by.confidence,
         Provenance::Stated if person => by.confidence.min(STATED_CONFIDENCE),

@@ -268,7 +268,8 @@ impl World {
 
     fn restore(&mut self, t: usize, ids: &[proptest::sample::Index]) {
         let ids: Vec<CardId> = ids.iter().map(|index| self.pick(t, index)).collect();
-        let told = self.model[t].restore(&ids, &Reason::default());
+        let now = self.now();
+        let told = self.model[t].restore(&ids, &Reason::default(), now);
         match (told, self.tenant(t).restore(Restore { ids: ids.clone(), ..Restore::default() })) {
             (Ok((restored, skipped, told)), Ok(answer)) => {
                 assert_eq!(answer.restored, restored);

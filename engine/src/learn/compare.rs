@@ -1,0 +1,241 @@
+//! Which of the held cards a new statement concerns, and how.
+
+use crate::Result;
+use crate::card::{Card, CardId, LinkKind, Role};
+use crate::index::partition::statement;
+use crate::index::vectors;
+use crate::judge::{self, Relation};
+use crate::learn::remember::Draft;
+use crate::learn::{is_held, relation};
+use crate::store::{Batch, ChangeKind, Lookup, TenantId};
+
+/// Least cosine of two wordings of one statement, where both have vectors. The judge has
+/// found them to differ in padding only; "please remember to" alone takes the built-in
+/// model from 1 to 0.77 on a sentence of three words.
+const MERGE_COSINE: f32 = 0.7;
+
+/// How many changes of a tenant are looked through for the statement before.
+const LOOK_BACK: u64 = 64;
+
+/// What a new card has to do with the cards that are there.
+#[derive(Default)]
+pub(super) struct Findings {
+    /// The card that says the same.
+    pub(super) merge: Option<Card>,
+    /// Cards that it replaces, and whether they are overturned by it.
+    pub(super) replaces: Vec<(Card, bool)>,
+    /// Cards that hold since a later time than it tells of: it is history already.
+    pub(super) outlived_by: Vec<Card>,
+    /// Cards that it merely contradicts.
+    pub(super) contradicts: Vec<Card>,
+    /// What it states in full, where it only points back to the statement before.
+    pub(super) resolved: Option<String>,
+}
+
+impl Findings {
+    /// Notes that a card is replaced, once.
+    pub(super) fn replace(&mut self, card: Card, overturned: bool) {
+        if self.replaces.iter().all(|(old, _)| old.id != card.id) {
+            self.replaces.push((card, overturned));
+        }
+    }
+}
+
+/// A statement with its value exchanged: what "now it is red" states after "the colour is
+/// blue". Both side by side where the old value is not found exactly once.
+fn resolve(before: &str, old: Option<&str>, new: Option<&str>) -> Option<String> {
+    let (old, new) = (old?, new?);
+    let mut places = before.match_indices(old);
+    let text = match (places.next(), places.next()) {
+        (Some((at, _)), None) => format!("{}{new}{}", &before[..at], &before[at + old.len()..]),
+        _ => format!("{before} → {new}"),
+    };
+    (text.len() <= crate::card::Limits::default().summary_bytes).then_some(text)
+}
+
+impl Draft {
+    /// The held cards that claim a key or a fact: the one found first, and those that were
+    /// left beside it as contradictions.
+    pub(super) fn claimants(
+        &self,
+        batch: &Batch<'_>,
+        tenant: TenantId,
+        holder: Card,
+        claims: impl Fn(&Card) -> bool,
+    ) -> Result<Vec<Card>> {
+        let mut seen = vec![holder.id];
+        let mut found = vec![holder];
+        let mut at = 0;
+        while at < found.len() {
+            let links: Vec<CardId> = found[at]
+                .links
+                .iter()
+                .filter(|link| link.kind == LinkKind::ConflictsWith && !seen.contains(&link.to))
+                .map(|link| link.to)
+                .collect();
+            for id in links {
+                seen.push(id);
+                found.extend(batch.tables().card(tenant, id)?.filter(|card| claims(card)));
+            }
+            at += 1;
+        }
+        found.retain(|known| claims(known) && is_held(known, self.now));
+        Ok(found)
+    }
+
+    /// The statement that this one only points back to, and what this one states in full:
+    /// "now it is red" after "the colour is blue".
+    pub(super) fn follow_up(
+        &self,
+        batch: &Batch<'_>,
+        tenant: TenantId,
+    ) -> Result<Option<(Card, Option<String>)>> {
+        if !self.statement || !self.analysis().refers_back() {
+            return Ok(None);
+        }
+        let Some(known) = self.previous_statement(batch, tenant)? else { return Ok(None) };
+        let (before, after) = (judge::analyze(statement(&known)), self.analysis());
+        let follows =
+            judge::relation_to_previous(&before, after) == Relation::ValueChanged { explicit: true };
+        let resolved = resolve(statement(&known), before.value(), after.value());
+        Ok(follows.then_some((known, resolved)))
+    }
+
+    /// Compares with the statements about the same topic or subject.
+    pub(super) fn compare_statements(
+        &self,
+        batch: &Batch<'_>,
+        tenant: TenantId,
+        findings: &mut Findings,
+    ) -> Result<()> {
+        if !self.statement {
+            return Ok(());
+        }
+        let analysis = self.analysis();
+        let hashes = analysis.lookup_hashes();
+        let mut ids: Vec<CardId> = Vec::new();
+        for hash in hashes.into_iter().flatten() {
+            if let Some(partition) = &self.partition {
+                ids.extend_from_slice(partition.read()?.by_hash(hash));
+            }
+            ids.extend_from_slice(batch.noted(tenant, hash));
+        }
+        if self.partition.is_none() && !batch.is_new(tenant) {
+            // The tenant came to be since the request was checked: it has few cards yet.
+            for known in batch.tables().cards(tenant, None, false)? {
+                let known = known?;
+                let theirs = judge::analyze(statement(&known)).lookup_hashes();
+                if theirs.iter().flatten().any(|hash| hashes.contains(&Some(*hash))) {
+                    ids.push(known.id);
+                }
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        for id in ids.into_iter().rev() {
+            let Some(known) = batch.tables().card(tenant, id)? else { continue };
+            if !self.is_comparable(&known) {
+                continue;
+            }
+            match relation(&known, analysis, self.card.polarity) {
+                Relation::Identical | Relation::Same => {
+                    if findings.merge.is_none() && self.may_merge(batch, tenant, &known)? {
+                        findings.merge = Some(known);
+                    }
+                }
+                Relation::Opposite => findings.replace(known, true),
+                Relation::ValueChanged { explicit: true } => findings.replace(known, false),
+                Relation::ValueChanged { explicit: false } => {
+                    if findings.replaces.iter().all(|(other, _)| other.id != known.id) {
+                        findings.contradicts.push(known);
+                    }
+                }
+                Relation::Different => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// True for a held statement, not an event, in the same voice: "I" of the assistant is
+    /// not "I" of the user.
+    fn is_comparable(&self, known: &Card) -> bool {
+        let assistant = |card: &Card| card.source().and_then(|source| source.role) == Some(Role::Assistant);
+        !known.is_event()
+            && assistant(&self.card) == assistant(known)
+            && self.is_about_the_same(known)
+            && known.track == self.card.track
+            && is_held(known, self.now)
+    }
+
+    /// True unless speakers or entities say that the two are about different people or
+    /// things: the same words about somebody else are another statement.
+    pub(super) fn is_about_the_same(&self, known: &Card) -> bool {
+        let speaker = |card: &Card| card.source().and_then(|source| source.speaker.clone());
+        let speakers = match (speaker(&self.card), speaker(known)) {
+            (Some(mine), Some(theirs)) => mine == theirs,
+            _ => true,
+        };
+        let (mine, theirs) = (&self.card.entities, &known.entities);
+        speakers && (mine.is_empty() || theirs.is_empty() || mine.iter().any(|name| theirs.contains(name)))
+    }
+
+    /// The statement made last in the same session: what "it" of "now it is red" stands for.
+    fn previous_statement(&self, batch: &Batch<'_>, tenant: TenantId) -> Result<Option<Card>> {
+        let tables = batch.tables();
+        let (last, _) = tables.last_change(tenant)?;
+        let changes: Vec<_> =
+            tables.changes(tenant, last.saturating_sub(LOOK_BACK))?.collect::<Result<_>>()?;
+        let session = |card: &Card| card.source().and_then(|source| source.session.clone());
+        for (_, change) in changes.into_iter().rev() {
+            let Some(told) = tables.version(tenant, change.card, change.version)? else { continue };
+            // What a statement did to other cards is no statement.
+            let said = change.kind == ChangeKind::Touch
+                || matches!(told.reason.action.as_str(), "created" | "merged" | "promoted" | "corrected");
+            if said && session(&told) == session(&self.card) {
+                let known = tables.card(tenant, change.card)?;
+                return Ok(known.filter(|known| self.is_comparable(known)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// True unless merge key or fact say that the two are not one.
+    pub(super) fn is_compatible(&self, known: &Card) -> bool {
+        let key = match (&self.card.merge_key, &known.merge_key) {
+            (Some(new), Some(old)) => new == old,
+            _ => true,
+        };
+        let fact = match (&self.card.fact, &known.fact) {
+            (Some(new), Some(old)) => {
+                let same = |a: &str, b: &str| judge::normalized_hash(a) == judge::normalized_hash(b);
+                // The key of a look-up tells what is the same entity and attribute.
+                Lookup::Fact(new).key(TenantId(0)) == Lookup::Fact(old).key(TenantId(0))
+                    && same(&new.value, &old.value)
+            }
+            _ => true,
+        };
+        key && fact
+    }
+
+    /// The last word before a merge: same category, near in meaning where both have
+    /// vectors, and the same statement as the card's first wording, so that a chain of
+    /// merges cannot drift.
+    fn may_merge(&self, batch: &Batch<'_>, tenant: TenantId, known: &Card) -> Result<bool> {
+        if known.category != self.card.category || !self.is_compatible(known) {
+            return Ok(false);
+        }
+        if let (Some(new), Some(old)) = (&self.vector, batch.tables().vector(tenant, known)?)
+            && let (Some(new), Some(old)) = (vectors::unit(new), vectors::unit(&old))
+            && vectors::cosine(&new, &old) < MERGE_COSINE
+        {
+            return Ok(false);
+        }
+        let first = batch.tables().version(tenant, known.id, 1)?;
+        Ok(first.is_none_or(|first| {
+            matches!(
+                relation(&first, self.analysis(), self.card.polarity),
+                Relation::Identical | Relation::Same
+            )
+        }))
+    }
+}
