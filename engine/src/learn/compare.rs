@@ -41,6 +41,18 @@ impl Findings {
     }
 }
 
+/// True unless speakers or entities say that two cards are about different people or
+/// things: the same words about somebody else are another statement.
+pub(super) fn are_about_the_same(new: &Card, known: &Card) -> bool {
+    let speaker = |card: &Card| card.source().and_then(|source| source.speaker.clone());
+    let speakers = match (speaker(new), speaker(known)) {
+        (Some(mine), Some(theirs)) => mine == theirs,
+        _ => true,
+    };
+    let (mine, theirs) = (&new.entities, &known.entities);
+    speakers && (mine.is_empty() || theirs.is_empty() || mine.iter().any(|name| theirs.contains(name)))
+}
+
 /// A statement with its value exchanged: what "now it is red" states after "the colour is
 /// blue". Both side by side where the old value is not found exactly once.
 fn resolve(before: &str, old: Option<&str>, new: Option<&str>) -> Option<String> {
@@ -162,21 +174,9 @@ impl Draft {
         let assistant = |card: &Card| card.source().and_then(|source| source.role) == Some(Role::Assistant);
         !known.is_event()
             && assistant(&self.card) == assistant(known)
-            && self.is_about_the_same(known)
+            && are_about_the_same(&self.card, known)
             && known.track == self.card.track
             && is_held(known, self.now)
-    }
-
-    /// True unless speakers or entities say that the two are about different people or
-    /// things: the same words about somebody else are another statement.
-    pub(super) fn is_about_the_same(&self, known: &Card) -> bool {
-        let speaker = |card: &Card| card.source().and_then(|source| source.speaker.clone());
-        let speakers = match (speaker(&self.card), speaker(known)) {
-            (Some(mine), Some(theirs)) => mine == theirs,
-            _ => true,
-        };
-        let (mine, theirs) = (&self.card.entities, &known.entities);
-        speakers && (mine.is_empty() || theirs.is_empty() || mine.iter().any(|name| theirs.contains(name)))
     }
 
     /// The statement made last in the same session: what "it" of "now it is red" stands for.

@@ -222,8 +222,11 @@ pub(crate) fn is_said_again(
             continue;
         };
         let other = batch.tables().card(tenant, other)?;
-        let same =
-            |other: &Card| other.polarity == card.polarity && judge::normalized_hash(&other.content) == hash;
+        let same = |other: &Card| {
+            other.polarity == card.polarity
+                && judge::normalized_hash(&other.content) == hash
+                && compare::are_about_the_same(card, other)
+        };
         if other.is_some_and(|other| is_held(&other, now) && same(&other)) {
             return Ok(true);
         }

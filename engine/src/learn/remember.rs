@@ -6,7 +6,7 @@ use crate::card::{Card, CardId, LinkKind, Reason, STATED_CONFIDENCE, State};
 use crate::index::cache::Slot;
 use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
-use crate::learn::compare::Findings;
+use crate::learn::compare::{Findings, are_about_the_same};
 use crate::learn::{
     Reading, by_person, content_lookups, is_held, link, mention, register, register_content, relation,
     supersede,
@@ -114,7 +114,7 @@ impl Draft {
                 && known.polarity == self.card.polarity
                 && judge::normalized_hash(&known.content) == hash
                 && self.is_compatible(&known)
-                && self.is_about_the_same(&known)
+                && are_about_the_same(&self.card, &known)
             {
                 if !is_held(&known, self.now) {
                     // What was replaced since, told again with its date, is the same telling.

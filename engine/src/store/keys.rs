@@ -161,57 +161,52 @@ const LOOKUP_KEY_LENGTH: usize = 21;
 impl Lookup<'_> {
     /// Key of `lookup`.
     pub(crate) fn key(&self, tenant: TenantId) -> [u8; LOOKUP_KEY_LENGTH] {
-        let mut hasher = Xxh3::new();
-        // Each part is preceded by its length: no two lists of parts hash the same bytes.
-        let mut part = |bytes: &[u8]| {
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
-            hasher.update(bytes);
-        };
-        let kind = match self {
-            Self::Content { hash, track, category, detail } => {
-                part(&hash.to_le_bytes());
-                part(&[track.number()]);
-                part(category.as_bytes());
-                match detail {
-                    Detail::None => {}
-                    Detail::Turn(session, turn) => {
-                        part(session.as_bytes());
-                        part(&turn.to_le_bytes());
-                    }
-                    // An empty part more than a turn has: sessions and turns are not these.
-                    Detail::Moment(at) => {
-                        part(b"moment");
-                        part(&at.to_le_bytes());
-                        part(b"");
-                    }
-                    Detail::Speaker(name) => {
-                        part(b"speaker");
-                        part(name.as_bytes());
-                        part(b"");
-                    }
-                }
-                1
-            }
-            Self::MergeKey(name) => {
-                part(name.as_bytes());
-                2
-            }
-            Self::Fact(fact) => {
-                part(fact.entity.trim().to_lowercase().as_bytes());
-                part(fact.attribute.trim().to_lowercase().as_bytes());
-                3
-            }
-            Self::Idempotency(name) => {
-                part(name.as_bytes());
-                4
-            }
-        };
         let mut key = [0; LOOKUP_KEY_LENGTH];
         key[..4].copy_from_slice(&tenant.prefix());
+        let (kind, hash) = match self {
+            Self::Content { hash, track, category, detail } => {
+                let hash = hash.to_le_bytes();
+                let track = [track.number()];
+                let category = category.as_bytes();
+                match detail {
+                    Detail::None => (1, digest(&[&hash, &track, category])),
+                    // The number of parts differs: none of these is another one's.
+                    Detail::Moment(at) => {
+                        (1, digest(&[&hash, &track, category, b"moment", &at.to_le_bytes()]))
+                    }
+                    Detail::Speaker(name) => {
+                        (1, digest(&[&hash, &track, category, b"speaker", name.as_bytes(), b""]))
+                    }
+                    Detail::Turn(session, turn) => {
+                        // Turns of a session stand side by side, so that writing the next one
+                        // touches the page of the one before and not a page of its own.
+                        let session = digest(&[&track, category, session.as_bytes()]);
+                        let content = digest(&[&hash]);
+                        (5, (session >> 64 << 64) | u128::from(*turn) << 32 | (content >> 96))
+                    }
+                }
+            }
+            Self::MergeKey(name) => (2, digest(&[name.as_bytes()])),
+            Self::Fact(fact) => {
+                let (entity, attribute) = (fact.entity.trim(), fact.attribute.trim());
+                (3, digest(&[entity.to_lowercase().as_bytes(), attribute.to_lowercase().as_bytes()]))
+            }
+            Self::Idempotency(name) => (4, digest(&[name.as_bytes()])),
+        };
         key[4] = kind;
-        key[5..].copy_from_slice(&hasher.digest128().to_be_bytes());
+        key[5..].copy_from_slice(&hash.to_be_bytes());
         key
     }
+}
+
+/// XXH3-128 of parts, each preceded by its length: no two lists hash the same bytes.
+fn digest(parts: &[&[u8]]) -> u128 {
+    let mut hasher = Xxh3::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.digest128()
 }
 
 #[cfg(test)]
@@ -232,6 +227,16 @@ mod tests {
         assert_eq!(version_of_key(&keys[0]), Some(2));
         assert_eq!(TenantId::of_key(&keys[3]), Some(TenantId(2)));
         assert_eq!(sequence_of_key(&change(TenantId(9), 77)), Some(77));
+    }
+
+    #[test]
+    fn look_ups_of_a_session_are_in_the_order_of_its_turns() {
+        let turn = |hash, turn| {
+            let detail = Detail::Turn("s", turn);
+            Lookup::Content { hash, track: Track::Episodic, category: "x", detail }.key(TenantId(1))
+        };
+        assert!([turn(9, 0), turn(5, 1), turn(7, 2), turn(1, 300), turn(8, u32::MAX)].is_sorted());
+        assert_ne!(turn(5, 1), turn(6, 1));
     }
 
     #[test]

@@ -267,6 +267,22 @@ fn what_is_told_again_after_it_was_forgotten_is_a_new_card() {
 }
 
 #[test]
+fn what_another_speaker_told_meanwhile_does_not_keep_a_card_forgotten() {
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    let by = |speaker: &str| {
+        let speaker = Some(speaker.to_owned());
+        tenant.remember(Remember { speaker, ..text("I sleep badly in summer") }).unwrap().id
+    };
+    let first = by("Rosa");
+    tenant.forget(forget(first)).unwrap();
+    let other = by("Emil");
+    let answer = tenant.restore(Restore { id: Some(first), ..Restore::default() }).unwrap();
+    assert_eq!(answer.restored, [first]);
+    assert_eq!((by("Rosa"), by("Emil")), (first, other));
+}
+
+#[test]
 fn by_condition_pinned_cards_stay_and_by_name_they_go() {
     let fixture = Fixture::new();
     let tenant = fixture.tenant("t");

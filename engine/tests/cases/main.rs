@@ -11,7 +11,7 @@
 //! | recalled text fed back | an echo is no evidence | [`likeness`] | `recalled_text_fed_back_for_many_rounds_adds_nothing`, `a_conclusion_repeated_at_once_*` |
 //! | emptying a tenant; a filter value such as `*` | forgetting reaches what it names, and nothing else | [`deletion`] | `emptying_one_tenant_*`, `no_value_of_a_filter_stands_for_everything` |
 //! | a fact from two conversations | a fact lives as long as one of its sources | [`deletion`] | `a_fact_told_in_two_sessions_*`, `a_fact_told_outside_of_sessions_*`, `by_condition_pinned_cards_stay_*` |
-//! | a deleted card among the hits | what is forgotten is in no read and takes no place | [`deletion`] | `a_forgotten_card_*`, `history_leaves_out_forgotten_relatives`, `what_is_told_again_*`, `restoring_gives_back_the_state_before` |
+//! | a deleted card among the hits | what is forgotten is in no read and takes no place | [`deletion`] | `a_forgotten_card_*`, `history_leaves_out_forgotten_relatives`, `what_is_told_again_*`, `what_another_speaker_told_meanwhile_*`, `restoring_gives_back_the_state_before` |
 //! | deleting twice, or what is not there | forgetting says what it did | [`deletion`] | `forgetting_says_what_it_did`, `a_dry_run_changes_nothing` |
 //! | two-character words of unsegmented scripts | words find what holds them, and only that | [`words`] | `words_inside_unsegmented_text_are_found`, `characters_that_only_adjoin_are_no_word` |
 //! | a question without a usable word | nothing, never everything | [`words`] | `a_question_without_a_usable_word_finds_nothing`, `query_text_is_never_a_condition_or_a_syntax_error` |

@@ -242,10 +242,18 @@ fn what_was_overturned_at_once_was_never_true() {
     // The clock stands still.
     say(&tenant, "The sauna is enabled");
     say(&tenant, "The sauna is disabled");
-    let as_of = Some(fixture.clock_now());
-    let request = Recall { as_of, ..question("sauna") };
-    assert_eq!(contents(&tenant.recall(request).unwrap()), ["The sauna is disabled"]);
-    assert_eq!(tenant.list(&List { as_of, ..List::default() }).unwrap().cards.len(), 1);
+    let read = |as_of| {
+        let recalled = contents(&tenant.recall(Recall { as_of, ..question("sauna") }).unwrap());
+        let listed = tenant.list(&List { as_of, ..List::default() }).unwrap();
+        assert_eq!(recalled, listed.cards.iter().map(|card| card.content.clone()).collect::<Vec<_>>());
+        recalled
+    };
+    assert_eq!(read(Some(fixture.clock_now())), ["The sauna is disabled"]);
+    // What is told of an earlier time was true until then, and does not hold today.
+    let occurred_at = Some(time("2024-01-01T00:00:00Z"));
+    tenant.remember(Remember { occurred_at, ..text("The sauna is enabled") }).unwrap();
+    assert_eq!(read(None), ["The sauna is disabled"]);
+    assert_eq!(read(Some(time("2024-06-01T00:00:00Z"))), ["The sauna is enabled"]);
 }
 
 #[test]

@@ -671,6 +671,7 @@ impl Tenant {
                     held(other, now)
                         && other.polarity == card.polarity
                         && same_value(&other.content, &card.content)
+                        && Self::about_the_same(&card, other)
                 })
             });
             if said_again {
