@@ -84,8 +84,8 @@ fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
     let spoken_by_person = by_person(by);
     let evidence = match by.provenance {
         Provenance::Confirmed => by.confidence,
+        Provenance::Stated | Provenance::Inferred if moment && spoken_by_person => STATED_CONFIDENCE,
         Provenance::Stated if spoken_by_person => by.confidence.min(STATED_CONFIDENCE),
-        Provenance::Inferred if moment && spoken_by_person => STATED_CONFIDENCE,
         _ => 0.0,
     };
     if evidence > card.confidence {
@@ -108,14 +108,18 @@ fn supersede(
     overturned: bool,
     now: Timestamp,
 ) -> Result<Affected> {
-    old.state = State::Superseded;
+    // What begins later leaves the present one in place until then: reads go by validity.
+    let later = new.valid_from.is_some_and(|from| from > now);
+    if !later {
+        old.state = State::Superseded;
+    }
     old.link(new.id, LinkKind::SupersededBy);
     let end = new.valid_from.unwrap_or(new.occurred_at);
     if old.valid_to.is_none_or(|held| held > end) {
         // Replaced before it began: it has no time in which it was true.
         old.valid_to = Some(end).filter(|end| *end > old.valid_from.unwrap_or(old.occurred_at));
     }
-    if overturned {
+    if overturned && !later {
         old.provenance = Provenance::Overturned;
         old.confidence = Provenance::Overturned.confidence();
     }

@@ -39,6 +39,8 @@ pub(crate) struct View {
     known_at: Option<Timestamp>,
     /// Cards whose content was true at this instant.
     as_of: Option<Timestamp>,
+    /// Whether what is not true yet, or no more, is shown too.
+    any_time: bool,
     /// The instant at which expiry is judged.
     pub(crate) instant: Timestamp,
 }
@@ -56,7 +58,12 @@ impl View {
         if as_of.is_some() && !states.contains(&State::Superseded) {
             states.push(State::Superseded);
         }
-        Self { states, known_at, as_of, instant: as_of.or(known_at).unwrap_or(now) }
+        Self { states, known_at, as_of, any_time: false, instant: as_of.or(known_at).unwrap_or(now) }
+    }
+
+    /// The same view without regard to validity: for cards that are named, not asked for.
+    pub(crate) fn at_any_time(self) -> Self {
+        Self { any_time: true, ..self }
     }
 
     /// True when cards of this state are wanted.
@@ -77,10 +84,20 @@ impl View {
     /// True when the content was true at the instant asked for. What was replaced before it
     /// began has no end, and was never true.
     fn holds(&self, card: &Card) -> bool {
-        self.as_of.is_none_or(|at| {
-            card.valid_from.unwrap_or(card.occurred_at) <= at
-                && card.valid_to.map_or(card.state != State::Superseded, |end| at < end)
-        })
+        match self.as_of {
+            Some(at) => {
+                card.valid_from.unwrap_or(card.occurred_at) <= at
+                    && card.valid_to.map_or(card.state != State::Superseded, |end| at < end)
+            }
+            // The present: what has ended holds no more, what begins later does not yet. What
+            // is replaced or forgotten is asked for as such.
+            None => {
+                self.any_time
+                    || !is_current(card.state)
+                    || card.valid_from.is_none_or(|from| from <= self.instant)
+                        && card.valid_to.is_none_or(|end| self.instant < end)
+            }
+        }
     }
 
     /// The same decision from what a partition keeps at hand.
@@ -92,8 +109,13 @@ impl View {
         present
             && hot.expires > self.instant.as_micros()
             && self.wants(hot.state)
-            && (self.as_of.is_none() || self.holds(&row.card))
+            && ((self.as_of.is_none() && !hot.bounded) || self.holds(&row.card))
     }
+}
+
+/// States of cards that claim to hold.
+fn is_current(state: State) -> bool {
+    matches!(state, State::Active | State::Candidate)
 }
 
 /// Conditions beside the view that every hit satisfies.

@@ -32,7 +32,7 @@ pub(crate) fn get(tenant: &Tenant, request: &Get, now: Timestamp) -> Result<Card
         .copied()
         .chain([Include::Superseded, Include::Archived, Include::Candidates])
         .collect();
-    let view = View::new(&include, None, request.known_at, now);
+    let view = View::new(&include, None, request.known_at, now).at_any_time();
     let card = tables.card(id, request.id)?.ok_or_else(|| missing(request.id))?;
     version_at(&tables, id, card, &view)?
         .filter(|card| view.shows(card))
@@ -176,7 +176,7 @@ pub(crate) fn count(tenant: &Tenant, request: &Count, now: Timestamp) -> Result<
 /// Identifiers of all cards, in every visible state, that satisfy a filter.
 pub(crate) fn matching(tenant: &Tenant, filter: &Filter, now: Timestamp) -> Result<Vec<CardId>> {
     let include = [Include::Superseded, Include::Archived, Include::Candidates];
-    let view = View::new(&include, None, None, now);
+    let view = View::new(&include, None, None, now).at_any_time();
     let tables = tenant.store().database().read()?;
     let Some(id) = tenant.id()? else { return Ok(vec![]) };
     select(&tables, id, &view, Some(filter), None, false)?.map(|card| card.map(|card| card.id)).collect()
