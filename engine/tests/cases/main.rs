@@ -18,6 +18,7 @@
 //! | an identifier among thousands of paraphrases | an exact word outranks a likeness | [`words`] | `an_exact_identifier_comes_first_among_thousands_of_paraphrases` |
 //! | hostile names and texts | byte for byte | [`hostile`] | `every_text_field_comes_back_byte_for_byte`, `names_*`, `a_correction_takes_hostile_text_as_well`, `directories_with_hostile_names_hold_stores` |
 //! | empty, blank and huge content | whole or refused | [`hostile`] | `content_is_whole_or_refused`, `a_raised_limit_takes_a_megabyte_whole`, `an_empty_store_answers_with_an_empty_list` |
+//! | what grows by repetition, is nested deep or named twice | bounds hold, and what is stored can be read | [`hostile`] | `what_grows_by_telling_again_*`, `what_could_not_be_read_again_is_refused`, `a_track_named_twice_is_searched_once` |
 //! | a large tenant beside a small one; a rare tag | k asked, k there, k returned | [`tenants`] | `ten_thousand_cards_of_one_tenant_leave_another_its_five` |
 //! | a canary in another tenant | a tenant answers as though it were alone | [`tenants`] | `a_tenant_answers_as_though_it_were_alone`, `a_cursor_*`, `equal_keys_of_two_tenants_do_not_meet` |
 //! | filter operators | every read agrees with brute force | [`filters`] | `every_read_agrees_*`, `pages_join_to_the_whole_in_every_order`, `unknown_fields_and_operators_are_errors` |
