@@ -26,7 +26,7 @@
 //! | zones, as-of reads | an instant is one everywhere; true and known are two questions | [`times`] | `an_instant_is_the_same_*`, `what_was_true_*`, `what_was_overturned_*`, `a_state_of_today_*`, `a_store_read_from_another_zone_*` |
 //! | retries, keys, typed facts, stale versions | a write happens once and replaces what it names | [`writes`] | all of the module |
 //! | eight processes on one directory | one owner, clear errors for the rest | [`owners`] | `of_eight_processes_*`, `a_killed_owner_*`, `in_one_process_*` |
-//! | another model of the same dimension; a model that is down | one kind of vectors; what is missing is said | [`owners`] | `a_store_*`, `a_newer_version_of_a_model_*`, `without_its_model_*`, `with_its_model_down_*`, `given_vectors_*` |
+//! | another model of the same dimension; a model that is down | one kind of vectors; what is missing is said; nobody waits for it | [`owners`] | `writes_do_not_wait_*`, `a_store_*`, `a_newer_version_of_a_model_*`, `without_its_model_*`, `with_its_model_down_*`, `given_vectors_*` |
 
 #![allow(clippy::unwrap_used)]
 
