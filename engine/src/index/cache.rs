@@ -367,7 +367,12 @@ pub(crate) fn check_files(database: &Database, mut found: impl FnMut(PathBuf, Op
         return Ok(());
     }
     for directory in io::at(&root, io.list(&root))? {
-        for path in io::at(&directory, io.list(&directory))? {
+        let files = match io.list(&directory) {
+            // A file of somebody else's in our folder is none of ours.
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => continue,
+            files => io::at(&directory, files)?,
+        };
+        for path in files {
             // What a killed process left half-written is no index; the next one replaces it.
             if path.extension().is_none_or(|extension| extension != "idx") {
                 continue;

@@ -61,7 +61,7 @@ impl Draft {
         if let Some(model) = &self.model {
             batch.check_model(model)?;
         }
-        let verdict = match batch.tables().tenant_id(&self.tenant)? {
+        let verdict = match batch.tenant(&self.tenant)? {
             Some(tenant) => {
                 for link in &self.card.links {
                     if batch.tables().card(tenant, link.to)?.is_none() {

@@ -3,11 +3,13 @@
 //! A batch sees the store with its own writes. It keeps record, version history, look-ups
 //! and change log in step; it does not know the rules that decide what to write.
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::card::{Card, CardId};
 use crate::index::partition::Prepared;
+use crate::store::database::{ModelRecord, read_model};
 use crate::store::keys::{self, Lookup, TableId, TenantId};
 use crate::store::record::{self, Change, ChangeKind};
 use crate::store::tables::{Tables, TenantRecord, WriteTable};
@@ -37,6 +39,9 @@ pub(crate) struct Batch<'t> {
     notes: HashMap<(TenantId, u64), Vec<CardId>>,
     new_tenants: HashSet<TenantId>,
     writes: u64,
+    /// Looked up once for all the writes of the batch.
+    model: OnceCell<ModelRecord>,
+    tenant_ids: RefCell<HashMap<String, TenantId>>,
 }
 
 impl<'t> Batch<'t> {
@@ -49,6 +54,8 @@ impl<'t> Batch<'t> {
             notes: HashMap::new(),
             new_tenants: HashSet::new(),
             writes: 0,
+            model: OnceCell::new(),
+            tenant_ids: RefCell::default(),
         }
     }
 
@@ -212,9 +219,36 @@ impl<'t> Batch<'t> {
         self.tables.remove(TableId::Lookup, &lookup.key(tenant))
     }
 
+    /// The number of a tenant.
+    pub(crate) fn tenant(&self, name: &str) -> Result<Option<TenantId>> {
+        if let Some(id) = self.tenant_ids.borrow().get(name) {
+            return Ok(Some(*id));
+        }
+        let id = self.tables.tenant_id(name)?;
+        if let Some(id) = id {
+            self.tenant_ids.borrow_mut().insert(name.to_owned(), id);
+        }
+        Ok(id)
+    }
+
+    /// The model whose vectors the store holds; `None` before the first vector.
+    pub(super) fn model(&self) -> Result<Option<&ModelRecord>> {
+        if self.model.get().is_none()
+            && let Some(model) = read_model(&self.tables)?
+        {
+            let _ = self.model.set(model);
+        }
+        Ok(self.model.get())
+    }
+
+    /// Notes the model that this batch has recorded.
+    pub(super) fn remember_model(&self, model: ModelRecord) {
+        let _ = self.model.set(model);
+    }
+
     /// The number of a tenant, which is created when missing.
     pub(crate) fn ensure_tenant(&mut self, name: &str, now: Timestamp) -> Result<TenantId> {
-        if let Some(id) = self.tables.tenant_id(name)? {
+        if let Some(id) = self.tenant(name)? {
             return Ok(id);
         }
         let next = self.tables.meta_number(META_NEXT_TENANT)?.unwrap_or(1);

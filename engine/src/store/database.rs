@@ -178,8 +178,8 @@ impl Batch<'_> {
     /// # Errors
     /// [`Error::ModelMismatch`] when the store holds another model's vectors.
     pub(crate) fn check_model(&self, offered: &ModelRecord) -> Result<bool> {
-        match read_model(self.tables())? {
-            Some(stored) if stored == *offered => Ok(false),
+        match self.model()? {
+            Some(stored) if stored == offered => Ok(false),
             Some(stored) => {
                 Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() })
             }
@@ -196,6 +196,7 @@ impl Batch<'_> {
             let json = serde_json::to_vec(offered)
                 .map_err(|e| Error::Internal(format!("encoding the model's name: {e}")))?;
             self.put_meta(META_MODEL, &json)?;
+            self.remember_model(offered.clone());
         }
         Ok(())
     }
