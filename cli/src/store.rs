@@ -80,7 +80,6 @@ fn default_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<Path
     let home = || variable("HOME").map(PathBuf::from);
     let data = match variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
         Some(data) => data,
-        None if cfg!(windows) => variable("LOCALAPPDATA").map(PathBuf::from)?,
         None if cfg!(target_os = "macos") => home()?.join("Library/Application Support"),
         None => home()?.join(".local/share"),
     };

@@ -59,7 +59,7 @@ pub(crate) struct ListArguments {
     /// What was true at this instant
     #[arg(long, value_name = "TIME")]
     as_of: Option<Timestamp>,
-    /// What was recorded by this instant
+    /// What was recorded by this instant, also where it is forgotten since
     #[arg(long, value_name = "TIME")]
     known_at: Option<Timestamp>,
     /// State beyond active (repeat for more)
@@ -78,7 +78,7 @@ pub(crate) struct CountArguments {
     /// What was true at this instant
     #[arg(long, value_name = "TIME")]
     as_of: Option<Timestamp>,
-    /// What was recorded by this instant
+    /// What was recorded by this instant, also where it is forgotten since
     #[arg(long, value_name = "TIME")]
     known_at: Option<Timestamp>,
     /// State beyond active (repeat for more)
@@ -89,7 +89,8 @@ pub(crate) struct CountArguments {
 #[derive(Args)]
 #[command(after_help = example!("memcards history 0187d63c82c0000000400021a7f3c9e4"))]
 pub(crate) struct HistoryArguments {
-    /// The card; cards that replaced each other have one history
+    /// The card, also a forgotten one; cards that replaced each other have one history, from which
+    /// other forgotten cards are left out
     id: CardId,
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct RecallArguments {
     /// What was true at this instant
     #[arg(long, value_name = "TIME")]
     as_of: Option<Timestamp>,
-    /// What was recorded by this instant
+    /// What was recorded by this instant, also where it is forgotten since
     #[arg(long, value_name = "TIME")]
     known_at: Option<Timestamp>,
     /// State beyond active (repeat for more)

@@ -12,7 +12,7 @@ pub struct Limits {
     pub content_bytes: usize,
     /// Summary of a card, bytes; also the value of a fact.
     pub summary_bytes: usize,
-    /// Number of entities, and of tags.
+    /// Number of entities, of tags, and of links in one request.
     pub list_items: usize,
     /// Length of one entity, tag, speaker, merge key or other name, bytes.
     pub name_bytes: usize,
@@ -46,6 +46,10 @@ impl Default for Limits {
 
 /// Longest category name, bytes.
 const CATEGORY_BYTES: usize = 64;
+
+/// Levels of lists and objects in attributes: what is stored must be read again, also out
+/// of the line of an export, and readers of JSON stop at 128.
+const ATTRIBUTE_LEVELS: usize = 64;
 
 impl Limits {
     /// Refuses text longer than `limit` bytes.
@@ -114,18 +118,39 @@ impl Limits {
         Ok(())
     }
 
+    /// A list: no more items than the limit.
+    pub(crate) fn items(&self, field: &str, count: usize) -> Result<()> {
+        size(field, count, self.list_items, "items")
+    }
+
     fn names(&self, field: &str, names: &[String]) -> Result<()> {
-        size(field, names.len(), self.list_items, "items")?;
+        self.items(field, names.len())?;
         names.iter().enumerate().try_for_each(|(i, text)| self.name(&format!("{field}[{i}]"), text))
     }
 
-    fn attributes(&self, attributes: &Map<String, Value>) -> Result<()> {
+    /// Attributes: within their limit as text, and not too deep to be read again.
+    pub(crate) fn attributes(&self, attributes: &Map<String, Value>) -> Result<()> {
         if attributes.is_empty() {
             return Ok(());
+        }
+        if !attributes.values().all(|value| is_within(value, ATTRIBUTE_LEVELS - 1)) {
+            return Err(Error::invalid(
+                "attributes",
+                format!("must not be nested deeper than {ATTRIBUTE_LEVELS} levels"),
+            ));
         }
         let text =
             serde_json::to_string(attributes).map_err(|e| Error::invalid("attributes", e.to_string()))?;
         Self::bytes("attributes", &text, self.attributes_bytes)
+    }
+}
+
+/// True when a value has at most so many levels of lists and objects.
+fn is_within(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),
+        Value::Object(fields) => levels > 0 && fields.values().all(|item| is_within(item, levels - 1)),
+        _ => true,
     }
 }
 

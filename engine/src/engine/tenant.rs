@@ -304,6 +304,7 @@ impl Tenant {
             reason: reason(request.actor, request.reason),
         };
         limits.card(&card)?;
+        limits.items("links", card.links.len())?;
         self.check_reason(&card.reason)?;
         let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
         let (is_event, tenant) = (card.is_event(), self.id()?);
@@ -325,6 +326,7 @@ impl Tenant {
             statement: !is_event,
             dated,
             partition,
+            limits: limits.clone(),
             now,
             degraded,
         })

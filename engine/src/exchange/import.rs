@@ -143,6 +143,9 @@ impl Import<'_> {
                         Kind::Version => Err(wrong("a new version without its card")),
                     };
                 };
+                if change.kind == Kind::Touch {
+                    return Err(wrong("only a new version carries its card"));
+                }
                 if card.id != change.id || card.version != change.version || card.version == 0 {
                     return Err(wrong("the card is not the version that the change names"));
                 }
@@ -151,6 +154,12 @@ impl Import<'_> {
                 }
                 self.store.limits().card(card).map_err(|e| wrong(&e.to_string()))?;
                 match &change.vector {
+                    Some(_) if card.vector_version != card.version => {
+                        return Err(wrong("a vector that the version did not bring"));
+                    }
+                    Some(_) if self.model.is_none() => {
+                        return Err(wrong("a vector, but the header names no model"));
+                    }
                     Some(vector) => crate::card::check_vector(vector, self.store.limits())?,
                     None if card.vector_version == card.version => {
                         let vector = self.store.embed_again(&card.content, self.model.as_ref())?;
@@ -191,6 +200,10 @@ impl Import<'_> {
         let (model, mut known) = (self.model.clone(), std::mem::take(&mut self.known));
         let (done, known) = self.store.database().write(move |batch| {
             // Look at everything first: an error must leave the batch untouched.
+            let vectors = |(_, step): &(u64, Step)| matches!(step, Step::Change(c) if c.vector.is_some());
+            if let Some(model) = model.as_ref().filter(|_| steps.iter().any(vectors)) {
+                batch.check_model(model)?;
+            }
             let mut ahead = HashMap::new();
             for (number, step) in &steps {
                 check(batch, tenant, *number, step, &mut known, &mut ahead)?;
@@ -232,7 +245,7 @@ fn check(
     };
     let Some(card) = &change.card else {
         return match present(change.id, ahead)? {
-            Some((version, _)) if change.version <= version => Ok(()),
+            Some((version, _)) if (1..=version).contains(&change.version) => Ok(()),
             _ => Err(wrong(format!(
                 "version {} of card {} was not there before it",
                 change.version, change.id

@@ -32,19 +32,20 @@ fn conversation(sample: &Map<String, Value>, number: usize) -> Result<Conversati
         .get("conversation")
         .and_then(Value::as_object)
         .ok_or_else(|| wrong("no conversation".into()))?;
-    let mut numbers: Vec<u32> =
-        sessions.keys().filter_map(|key| key.strip_prefix("session_")?.parse().ok()).collect();
-    numbers.sort_unstable();
+    let mut numbered: Vec<(u32, &String, &Value)> = sessions
+        .iter()
+        .filter_map(|(key, turns)| Some((key.strip_prefix("session_")?.parse().ok()?, key, turns)))
+        .collect();
+    numbered.sort_unstable_by_key(|(number, key, _)| (*number, *key));
     let mut found = Conversation { name: name.clone(), turns: vec![], without_text: 0 };
-    for session in numbers {
-        let key = format!("session_{session}");
+    for (_, key, turns) in numbered {
         let date = sessions.get(&format!("{key}_date_time")).and_then(Value::as_str);
         let occurred_at = date
             .map(|date| {
                 read_date(date).ok_or_else(|| wrong(format!("{key}_date_time: {date:?} is not a date")))
             })
             .transpose()?;
-        let turns = sessions[&key].as_array().ok_or_else(|| wrong(format!("{key} is no list")))?;
+        let turns = turns.as_array().ok_or_else(|| wrong(format!("{key} is no list")))?;
         for (turn, entry) in turns.iter().enumerate() {
             let field = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
             let mut content = field("text").to_owned();
@@ -134,5 +135,14 @@ mod tests {
         assert_eq!(found.without_text, 1);
         assert_eq!(found.turns[0].attributes["dia_id"], "D1:1");
         assert!(found.turns[1].occurred_at.is_none());
+    }
+
+    #[test]
+    fn a_session_number_may_be_written_in_any_way() {
+        let text = r#"[{"conversation":{"session_02":[{"text":"b"}],"session_+1":[{"text":"a"}]}}]"#;
+        let found = &read_locomo(text).expect("reads")[0];
+        assert_eq!(found.name, "sample-1");
+        let sessions: Vec<_> = found.turns.iter().filter_map(|turn| turn.session.as_deref()).collect();
+        assert_eq!(sessions, ["session_+1", "session_02"]);
     }
 }

@@ -37,7 +37,8 @@ enum Content {
 #[derive(Debug)]
 pub(crate) struct Slot {
     content: RwLock<Content>,
-    load: Mutex<()>,
+    /// Held while the partition is read from files or its file is written: once at a time.
+    disk: Mutex<()>,
     used: AtomicU64,
     bytes: AtomicUsize,
     /// Rows and last change in the snapshot file; 0 when there is none.
@@ -49,7 +50,7 @@ impl Slot {
     fn new() -> Self {
         Self {
             content: RwLock::new(Content::Loading(Vec::new())),
-            load: Mutex::new(()),
+            disk: Mutex::new(()),
             used: AtomicU64::new(0),
             bytes: AtomicUsize::new(0),
             saved: AtomicUsize::new(0),
@@ -104,10 +105,15 @@ impl IndexCache {
         if matches!(&*slot.content.read(), Content::Ready(_)) {
             return Ok(slot);
         }
-        let guard = slot.load.lock();
+        let guard = slot.disk.lock();
         if matches!(&*slot.content.read(), Content::Ready(_)) {
             drop(guard);
             return Ok(slot);
+        }
+        // Another caller failed to load it and took it out: changes no longer reach it.
+        if !self.slots.lock().get(&key).is_some_and(|present| Arc::ptr_eq(present, &slot)) {
+            drop(guard);
+            return self.partition(database, tenant, track);
         }
         // The transaction starts after the slot is known to the writer: a change is in the
         // transaction, or it waits in the slot, or both.
@@ -122,11 +128,11 @@ impl IndexCache {
             *content = Content::Ready(Box::new(partition));
             Ok(())
         });
-        drop(guard);
         if let Err(error) = loaded {
-            self.slots.lock().remove(&key);
+            self.remove(key, &slot);
             return Err(error);
         }
+        drop(guard);
         self.make_room(database);
         Ok(slot)
     }
@@ -164,7 +170,7 @@ impl IndexCache {
             if let Err(error) = result {
                 // The store is the truth: the partition is loaded anew on its next use.
                 tracing::error!(%error, "a partition could not take a change and is dropped");
-                self.slots.lock().remove(&key);
+                self.remove(key, &slot);
             }
         }
         self.catch_up(applied);
@@ -202,6 +208,14 @@ impl IndexCache {
             partitions: slots.len(),
             bytes: slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum(),
             budget: self.budget,
+        }
+    }
+
+    /// Takes a slot out, unless another one has its place by now.
+    fn remove(&self, key: Key, slot: &Arc<Slot>) {
+        let mut slots = self.slots.lock();
+        if slots.get(&key).is_some_and(|present| Arc::ptr_eq(present, slot)) {
+            slots.remove(&key);
         }
     }
 
@@ -311,7 +325,9 @@ fn replay<T: ReadBytes>(
 
 /// Writes a partition's snapshot file when that is worth it.
 fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Result<bool> {
-    let bytes = {
+    // Two that write at once would share the temporary file.
+    let _disk = slot.disk.lock();
+    let (bytes, rows, change) = {
         let content = slot.content.read();
         let Content::Ready(partition) = &*content else { return Ok(false) };
         let (rows, saved) = (partition.len(), slot.saved.load(Ordering::Relaxed));
@@ -326,15 +342,15 @@ fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Re
         if !worth && behind < SNAPSHOT_MAX_CHANGES {
             return Ok(false);
         }
-        slot.saved.store(rows, Ordering::Relaxed);
-        slot.saved_change.store(change, Ordering::Relaxed);
-        snapshot::encode(partition)?
+        (snapshot::encode(partition)?, rows, change)
     };
     let path = path(&database.index_directory(), tenant, track);
     if let Some(directory) = path.parent() {
         io::at(directory, database.io().create_directory(directory))?;
     }
     io::write_file(database.io(), &path, &bytes)?;
+    slot.saved.store(rows, Ordering::Relaxed);
+    slot.saved_change.store(change, Ordering::Relaxed);
     Ok(true)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::card::{Card, CardId, LinkKind, Reason, STATED_CONFIDENCE, State};
+use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, State};
 use crate::index::cache::Slot;
 use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
@@ -37,6 +37,8 @@ pub(crate) struct Draft {
     /// The partition in which statements about the same thing are looked up; `None` for a
     /// tenant that is not there yet.
     pub(crate) partition: Option<Arc<Slot>>,
+    /// Bounds that a card keeps however often it is told.
+    pub(crate) limits: Limits,
     pub(crate) now: Timestamp,
     pub(crate) degraded: Vec<String>,
 }
@@ -318,9 +320,15 @@ impl Draft {
         if self.card.summary.is_some() {
             card.summary = self.card.summary.clone();
         }
-        unite(&mut card.entities, &self.card.entities);
-        unite(&mut card.tags, &self.card.tags);
-        card.attributes.extend(self.card.attributes.clone());
+        unite(&mut card.entities, &self.card.entities, self.limits.list_items);
+        unite(&mut card.tags, &self.card.tags, self.limits.list_items);
+        let mut attributes = card.attributes.clone();
+        attributes.extend(self.card.attributes.clone());
+        // The newest ones alone keep within the limit: they were checked.
+        card.attributes = match self.limits.attributes(&attributes) {
+            Ok(()) => attributes,
+            Err(_) => self.card.attributes.clone(),
+        };
         card.pinned |= self.card.pinned;
     }
 
@@ -361,9 +369,9 @@ fn start(card: &Card) -> Timestamp {
 }
 
 /// Adds what is missing, within the limit of a list.
-fn unite(list: &mut Vec<String>, more: &[String]) {
+fn unite(list: &mut Vec<String>, more: &[String], most: usize) {
     for item in more {
-        if !list.contains(item) && list.len() < crate::card::Limits::default().list_items {
+        if !list.contains(item) && list.len() < most {
             list.push(item.clone());
         }
     }

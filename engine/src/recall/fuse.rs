@@ -235,7 +235,7 @@ impl<'a> Scorer<'a> {
         }
         let mut scored = Scored { own: vec![0.0; partition.len()], legs, session: Vec::new() };
         for row in shown.iter() {
-            let mut own = self.own(number, &scored.legs[row as usize]);
+            let mut own = self.own(&scored.legs[row as usize]);
             own.relevance = self.factors(number, row, &mut own.parts, own.relevance);
             scored.own[row as usize] = own.relevance;
         }
@@ -263,7 +263,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// Step 2: the weighted sum of a row's legs.
-    fn own(&self, _partition: usize, legs: &Legs) -> Own {
+    fn own(&self, legs: &Legs) -> Own {
         let weights = self.search.weights;
         // Without a usable word the vector stands alone.
         let meaning = if self.ideal > 1e-9 { weights.meaning } else { weights.keywords };
@@ -386,7 +386,7 @@ impl<'a> Scorer<'a> {
 
     /// The parts of a row's score; they add up to it.
     pub(super) fn parts(&self, number: usize, row: u32) -> Parts {
-        let Own { relevance: own, mut parts } = self.own(number, &self.scored[number].legs[row as usize]);
+        let Own { relevance: own, mut parts } = self.own(&self.scored[number].legs[row as usize]);
         self.factors(number, row, &mut parts, own);
         let (raw, lent, session, identifier) = self.raw(number, row);
         parts.neighbours = lent;

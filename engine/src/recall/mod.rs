@@ -11,10 +11,14 @@ mod settings;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::MappedRwLockReadGuard;
 
 use crate::card::{Card, CardId, LinkKind, State, Track};
 use crate::engine::Tenant;
 use crate::filter::Filter;
+use crate::index::cache::Slot;
 use crate::index::partition::{Hot, Partition, Row};
 use crate::index::rows::RowSet;
 use crate::store::{ReadBytes, Tables, TenantId};
@@ -172,32 +176,46 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
     let view = View::new(&request.include, request.as_of, request.known_at, now);
     let mut answer = Recalled { hits: vec![], searched: Searched::default(), degraded: vec![] };
     let Some(id) = tenant.id()? else { return Ok(answer) };
-    let tracks = if request.tracks.is_empty() { Track::ALL } else { request.tracks.as_slice() };
+    // Each once: a thread must not lock a partition twice.
+    let wanted = |track: &Track| request.tracks.is_empty() || request.tracks.contains(track);
+    let tracks: Vec<Track> = Track::ALL.iter().copied().filter(wanted).collect();
     let slots = tracks
         .iter()
         .map(|track| tenant.store().cache().partition(tenant.store().database(), id, *track))
         .collect::<Result<Vec<_>>>()?;
-    answer.searched.tracks = tracks.to_vec();
+    answer.searched.tracks = tracks;
+
+    let (question, rows_shown, position) = {
+        let guards = read_all(&slots)?;
+        let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
+        let shown = all_shown(&partitions, &view);
+        let question = Question::read(request.query.as_deref().unwrap_or(""), &partitions, &shown);
+        (question, shown, applied(&partitions))
+    };
+    // An embedder may take its time: the writer must not wait for it.
+    let (vector, degraded) =
+        tenant.embed_query(question.has_terms().then_some(question.words()), request.vector.as_deref())?;
+    answer.degraded = degraded;
+    answer.searched.terms = question.terms();
+    answer.searched.speakers = question.speakers();
+    if question.has_keywords() {
+        answer.searched.legs.push("text");
+    }
+    if vector.is_some() {
+        answer.searched.legs.push("vector");
+    }
+    if answer.searched.legs.is_empty() {
+        return Ok(answer);
+    }
 
     let (candidates, parts, limit) = {
-        let guards = slots.iter().map(|slot| slot.read()).collect::<Result<Vec<_>>>()?;
+        let guards = read_all(&slots)?;
         let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
-        let shown: Vec<RowSet> = partitions.iter().map(|partition| shown(partition, &view)).collect();
-        let question = Question::read(request.query.as_deref().unwrap_or(""), &partitions, &shown);
-        let (vector, degraded) = tenant
-            .embed_query(question.has_terms().then_some(question.words()), request.vector.as_deref())?;
-        answer.degraded = degraded;
-        answer.searched.terms = question.terms();
-        answer.searched.speakers = question.speakers();
-        if question.has_keywords() {
-            answer.searched.legs.push("text");
-        }
-        if vector.is_some() {
-            answer.searched.legs.push("vector");
-        }
-        if answer.searched.legs.is_empty() {
-            return Ok(answer);
-        }
+        // What was written meanwhile is searched too.
+        let shown = match applied(&partitions) == position {
+            true => rows_shown,
+            false => all_shown(&partitions, &view),
+        };
         let attributes_decide = request.filter.as_ref().filter(|filter| !filter.needs_text());
         let conditions = Conditions { request: &request, filter: attributes_decide };
         // A threshold keeps noise out of an open question. Conditions and a vector say
@@ -301,6 +319,21 @@ fn check(tenant: &Tenant, request: &Recall) -> Result<usize> {
         return Err(Error::invalid("top", format!("must be 1 to {}", limits.top)));
     }
     Ok(top)
+}
+
+/// Every partition, kept from changing while the guards live.
+fn read_all(slots: &[Arc<Slot>]) -> Result<Vec<MappedRwLockReadGuard<'_, Partition>>> {
+    slots.iter().map(|slot| slot.read()).collect()
+}
+
+/// The last change that each partition holds.
+fn applied(partitions: &[&Partition]) -> Vec<u64> {
+    partitions.iter().map(|partition| partition.applied().0).collect()
+}
+
+/// The rows of each partition that a view shows.
+fn all_shown(partitions: &[&Partition], view: &View) -> Vec<RowSet> {
+    partitions.iter().map(|partition| shown(partition, view)).collect()
 }
 
 /// The rows that a view shows, before any filter.

@@ -1,5 +1,7 @@
 //! Reading cards by name, by condition and in order: get, list, count, history.
 
+use std::collections::{BTreeSet, HashMap};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -195,7 +197,7 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
     let first = tables.card(id, request.id)?.filter(lives).ok_or_else(|| missing(request.id))?;
     // The card, what it replaced and what replaced it, each once.
     let mut queue = vec![first];
-    let mut seen = std::collections::BTreeSet::from([request.id]);
+    let mut seen = BTreeSet::from([request.id]);
     let mut versions: Vec<Card> = Vec::new();
     while let Some(card) = queue.pop() {
         for link in &card.links {
@@ -211,16 +213,16 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
         versions.push(card);
     }
     versions.sort_by_key(|card| (card.updated_at, card.id, card.version));
+    let known: HashMap<(CardId, u32), &Card> =
+        versions.iter().map(|card| ((card.id, card.version), card)).collect();
     let views = versions
         .iter()
         .map(|card| {
-            let before = versions
-                .iter()
-                .find(|other| other.id == card.id && other.version + 1 == card.version)
-                .or_else(|| {
-                    let replaced = card.supersedes().next()?;
-                    versions.iter().rfind(|other| other.id == replaced && other.state != State::Superseded)
-                });
+            let earlier = card.version.checked_sub(1).and_then(|version| known.get(&(card.id, version)));
+            let before = earlier.copied().or_else(|| {
+                let replaced = card.supersedes().next()?;
+                versions.iter().rfind(|other| other.id == replaced && other.state != State::Superseded)
+            });
             Ok(VersionView { diff: diff(before, card)?, card: CardView::from(card.clone()) })
         })
         .collect::<Result<_>>()?;

@@ -21,7 +21,7 @@ pub(crate) enum TableId {
     Meta = 1,
     /// Tenant name → tenant number.
     TenantNames = 2,
-    /// (tenant) → name, creation, consent.
+    /// (tenant) → name and creation.
     Tenants = 3,
     /// (tenant, card) → the current version.
     Cards = 4,

@@ -125,7 +125,7 @@ pub struct Recall {
     pub until: Option<Timestamp>,
     /// What was true at this instant.
     pub as_of: Option<Timestamp>,
-    /// What was recorded by this instant.
+    /// What was recorded by this instant, also where it is forgotten since.
     pub known_at: Option<Timestamp>,
     /// States beyond `active`.
     pub include: Vec<Include>,
@@ -192,7 +192,7 @@ pub struct List {
     pub cursor: Option<String>,
     /// What was true at this instant.
     pub as_of: Option<Timestamp>,
-    /// What was recorded by this instant.
+    /// What was recorded by this instant, also where it is forgotten since.
     pub known_at: Option<Timestamp>,
     /// States beyond `active`.
     pub include: Vec<Include>,
@@ -206,7 +206,7 @@ pub struct Count {
     pub filter: Option<Filter>,
     /// What was true at this instant.
     pub as_of: Option<Timestamp>,
-    /// What was recorded by this instant.
+    /// What was recorded by this instant, also where it is forgotten since.
     pub known_at: Option<Timestamp>,
     /// States beyond `active`.
     pub include: Vec<Include>,

@@ -320,3 +320,46 @@ fn directories_with_hostile_names_hold_stores() {
         assert_eq!(store.tenants().unwrap().len(), 1);
     }
 }
+
+#[test]
+fn what_grows_by_telling_again_stays_within_its_limit() {
+    let fixture = Fixture::words_only();
+    let tenant = fixture.tenant("anna");
+    let with = |key: &str| {
+        let attributes = Map::from_iter([(key.to_owned(), Value::from("x".repeat(10_000)))]);
+        tenant.remember(Remember { attributes, ..text("The kiln is ready.") }).unwrap()
+    };
+    let first = with("a");
+    assert_eq!(with("b").id, first.id);
+    let card = get(&tenant, first.id).unwrap();
+    assert_eq!(card.attributes.keys().collect::<Vec<_>>(), ["b"], "the newest stay");
+}
+
+#[test]
+fn what_could_not_be_read_again_is_refused() {
+    let fixture = Fixture::words_only();
+    let tenant = fixture.tenant("anna");
+    let nested = |levels: usize| {
+        let value = (1..levels).fold(Value::Null, |inner, _| json!([inner]));
+        let attributes = Map::from_iter([("deep".to_owned(), value)]);
+        tenant.remember(Remember { attributes, ..text("The kiln is ready.") })
+    };
+    let error = nested(65).unwrap_err().to_string();
+    assert!(error.contains("attributes") && error.contains("64 levels"), "{error}");
+    let id = nested(64).unwrap().id;
+    assert_eq!(get(&tenant, id).unwrap().attributes.len(), 1);
+
+    let links = vec![memcards::card::Link { to: id, kind: memcards::card::LinkKind::Related }; 65];
+    let error = tenant.remember(Remember { links, ..text("The kiln is cold.") }).unwrap_err();
+    assert_eq!((error.code(), error.field()), ("too_large", Some("links")));
+}
+
+#[test]
+fn a_track_named_twice_is_searched_once() {
+    let fixture = Fixture::words_only();
+    let tenant = fixture.tenant("anna");
+    say(&tenant, "The kiln is ready.");
+    let tracks = vec![memcards::card::Track::Semantic; 3];
+    let found = tenant.recall(Recall { tracks, ..question("kiln") }).unwrap();
+    assert_eq!((found.hits.len(), found.searched.candidates), (1, 1));
+}

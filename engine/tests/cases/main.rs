@@ -18,6 +18,7 @@
 //! | an identifier among thousands of paraphrases | an exact word outranks a likeness | [`words`] | `an_exact_identifier_comes_first_among_thousands_of_paraphrases` |
 //! | hostile names and texts | byte for byte | [`hostile`] | `every_text_field_comes_back_byte_for_byte`, `names_*`, `a_correction_takes_hostile_text_as_well`, `directories_with_hostile_names_hold_stores` |
 //! | empty, blank and huge content | whole or refused | [`hostile`] | `content_is_whole_or_refused`, `a_raised_limit_takes_a_megabyte_whole`, `an_empty_store_answers_with_an_empty_list` |
+//! | what grows by repetition, is nested deep or named twice | bounds hold, and what is stored can be read | [`hostile`] | `what_grows_by_telling_again_*`, `what_could_not_be_read_again_is_refused`, `a_track_named_twice_is_searched_once` |
 //! | a large tenant beside a small one; a rare tag | k asked, k there, k returned | [`tenants`] | `ten_thousand_cards_of_one_tenant_leave_another_its_five` |
 //! | a canary in another tenant | a tenant answers as though it were alone | [`tenants`] | `a_tenant_answers_as_though_it_were_alone`, `a_cursor_*`, `equal_keys_of_two_tenants_do_not_meet` |
 //! | filter operators | every read agrees with brute force | [`filters`] | `every_read_agrees_*`, `pages_join_to_the_whole_in_every_order`, `unknown_fields_and_operators_are_errors` |
@@ -25,7 +26,7 @@
 //! | zones, as-of reads | an instant is one everywhere; true and known are two questions | [`times`] | `an_instant_is_the_same_*`, `what_was_true_*`, `what_was_overturned_*`, `a_state_of_today_*`, `a_store_read_from_another_zone_*` |
 //! | retries, keys, typed facts, stale versions | a write happens once and replaces what it names | [`writes`] | all of the module |
 //! | eight processes on one directory | one owner, clear errors for the rest | [`owners`] | `of_eight_processes_*`, `a_killed_owner_*`, `in_one_process_*` |
-//! | another model of the same dimension; a model that is down | one kind of vectors; what is missing is said | [`owners`] | `a_store_*`, `a_newer_version_of_a_model_*`, `without_its_model_*`, `with_its_model_down_*`, `given_vectors_*` |
+//! | another model of the same dimension; a model that is down | one kind of vectors; what is missing is said; nobody waits for it | [`owners`] | `writes_do_not_wait_*`, `a_store_*`, `a_newer_version_of_a_model_*`, `without_its_model_*`, `with_its_model_down_*`, `given_vectors_*` |
 
 #![allow(clippy::unwrap_used)]
 

@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use memcards::embed::{self, Embedder};
-use memcards::{Error, Options, Recall, Remember, Result, Store};
+use memcards::{Error, Options, Recall, Remember, Result, Store, Tenant};
 
 use crate::support::{Fixture, ask, get, question, say, text};
 
@@ -258,4 +258,37 @@ fn given_vectors_and_those_of_a_model_do_not_mix() {
     let request = Remember { vector: Some(vec![1.0; dimension]), ..text("Given") };
     assert_eq!(tenant.remember(request).unwrap_err().code(), "model_mismatch");
     assert_eq!(crate::support::active(&tenant).len(), 1);
+}
+
+/// A model that takes its time over a question: meanwhile a tenant is told something.
+#[derive(Default)]
+struct Slow(Mutex<Option<Tenant>>);
+
+impl Embedder for Slow {
+    fn model_id(&self) -> &str {
+        "slow"
+    }
+
+    fn dimension(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, _text: &str) -> Result<Option<Vec<f32>>> {
+        let meanwhile = self.0.lock().unwrap().take();
+        if let Some(tenant) = meanwhile {
+            say(&tenant, "The tea is ready.");
+        }
+        Ok(None)
+    }
+}
+
+#[test]
+fn writes_do_not_wait_for_a_model_that_reads_a_question() {
+    let slow = Arc::new(Slow::default());
+    let fixture = Fixture::with(|options| options.embedder = Some(slow.clone()));
+    let tenant = fixture.tenant("anna");
+    say(&tenant, "The kiln is cold.");
+    assert!(ask(&tenant, "tea").is_empty());
+    *slow.0.lock().unwrap() = Some(tenant.clone());
+    assert_eq!(ask(&tenant, "tea"), ["The tea is ready."]);
 }

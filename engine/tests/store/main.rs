@@ -1,5 +1,5 @@
-//! The store against golden files, flipped bits, failing file operations, other processes
-//! and copies made while it is written.
+//! The store against golden files, flipped bits, failing file operations, other processes,
+//! made-up exports and copies made while it is written.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,6 +7,7 @@ mod backup;
 mod damage;
 mod faults;
 mod golden;
+mod import;
 mod lock;
 
 use std::sync::Arc;

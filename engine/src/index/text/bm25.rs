@@ -4,7 +4,7 @@
 //! is scored with them; so a score means the same in every partition.
 
 use super::index::TextIndex;
-use super::tokens::{QueryTerm, QueryTerms, Role, TermKind};
+use super::tokens::{QueryTerm, QueryTerms, Role};
 use crate::index::rows::RowSet;
 
 /// No neighbour, in [`Windows`].
@@ -98,9 +98,8 @@ impl Windows<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     score: f32,
-    /// idf mass of the matched terms, and of the exact ones among them.
+    /// idf mass of the matched terms.
     matched: f32,
-    exact: f32,
     touched: bool,
 }
 
@@ -144,22 +143,12 @@ impl Scores {
     /// over that of all terms. Terms that no document has count as unmatched.
     #[inline]
     pub fn coverage(&self, row: u32) -> f32 {
-        self.fraction(self.cell(row).matched)
-    }
-
-    /// The part of [`Scores::coverage`] that comes from whole identifiers and numbers;
-    /// above 0 exactly when one matched, near 1 when a rare one is all the question has.
-    #[inline]
-    pub fn exact_coverage(&self, row: u32) -> f32 {
-        self.fraction(self.cell(row).exact)
+        let matched = self.cell(row).matched;
+        if self.mass > 0.0 { (matched / self.mass).min(1.0) } else { 0.0 }
     }
 
     fn cell(&self, row: u32) -> Cell {
         self.cells.get(row as usize).copied().unwrap_or_default()
-    }
-
-    fn fraction(&self, mass: f32) -> f32 {
-        if self.mass > 0.0 { (mass / self.mass).min(1.0) } else { 0.0 }
     }
 
     fn begin(&mut self, rows: usize, mass: f32) {
@@ -186,7 +175,6 @@ impl Scores {
         cell.score += factor.mass * saturation;
         if !factor.secondary {
             cell.matched += factor.mass;
-            cell.exact += factor.exact_mass;
         }
     }
 }
@@ -194,16 +182,12 @@ impl Scores {
 /// What one term of the question brings to every row it matches.
 struct Factor {
     mass: f32,
-    exact_mass: f32,
     secondary: bool,
 }
 
 impl Factor {
     fn new(term: &QueryTerm, idf: f32) -> Self {
-        let mass = term.weight * idf;
-        let exact =
-            matches!(term.kind, TermKind::Identifier | TermKind::Number) && term.role == Role::Primary;
-        Self { mass, exact_mass: if exact { mass } else { 0.0 }, secondary: term.role == Role::Secondary }
+        Self { mass: term.weight * idf, secondary: term.role == Role::Secondary }
     }
 }
 

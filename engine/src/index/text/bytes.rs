@@ -26,7 +26,7 @@ impl TextIndex {
         let base = if self.unsettled() == 0 {
             &self.base
         } else {
-            merged = self.merged(None);
+            merged = self.merged();
             &merged
         };
         let counts = [

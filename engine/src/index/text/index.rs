@@ -224,35 +224,14 @@ impl TextIndex {
     /// Folds the added rows into the base: smaller, and faster to search.
     pub fn settle(&mut self) {
         if !self.delta.is_empty() {
-            self.base = self.merged(None);
+            self.base = self.merged();
             self.delta = HashMap::new();
             (self.delta_term_bytes, self.delta_postings) = (0, 0);
         }
     }
 
-    /// The index with its rows renumbered and those without a new number dropped.
-    /// `old_to_new` is indexed by row; rows beyond its end are dropped. New numbers must
-    /// ascend with the old ones, so that postings stay sorted; another order is an error.
-    pub fn compacted(&self, old_to_new: &[Option<u32>]) -> Result<TextIndex> {
-        let mut lengths = Vec::new();
-        for (old, new) in old_to_new.iter().enumerate() {
-            let Some(new) = new.map(|new| new as usize) else { continue };
-            if new < lengths.len() {
-                return Err(Error::Internal(format!(
-                    "text index: row {old} renumbered to {new}, out of order"
-                )));
-            }
-            let length = self.lengths.get(old).copied().unwrap_or(ABSENT);
-            if length != ABSENT {
-                lengths.resize(new, ABSENT);
-                lengths.push(length);
-            }
-        }
-        Ok(Self::from_parts(self.merged(Some(old_to_new)), lengths))
-    }
-
-    /// Base and added rows as one base, the rows renumbered if asked.
-    pub(super) fn merged(&self, old_to_new: Option<&[Option<u32>]>) -> Base {
+    /// Base and added rows as one base.
+    pub(super) fn merged(&self) -> Base {
         let mut added: Vec<(&str, &Added)> =
             self.delta.iter().map(|(term, added)| (&**term, added)).collect();
         added.sort_unstable_by_key(|(term, _)| *term);
@@ -261,19 +240,9 @@ impl TextIndex {
             self.base.terms.len() + self.delta_term_bytes,
             self.base.rows.len() + self.delta_postings,
         );
-        let append = |merged: &mut Base, (rows, frequencies): Slices<'_>| match old_to_new {
-            None => {
-                merged.rows.extend_from_slice(rows);
-                merged.frequencies.extend_from_slice(frequencies);
-            }
-            Some(map) => {
-                for (row, frequency) in rows.iter().zip(frequencies) {
-                    if let Some(Some(new)) = map.get(*row as usize) {
-                        merged.rows.push(*new);
-                        merged.frequencies.push(*frequency);
-                    }
-                }
-            }
+        let append = |merged: &mut Base, (rows, frequencies): Slices<'_>| {
+            merged.rows.extend_from_slice(rows);
+            merged.frequencies.extend_from_slice(frequencies);
         };
         let mut added = added.into_iter().peekable();
         for index in 0..self.base.len() {

@@ -1,4 +1,4 @@
-//! The index keeps what it was given, through bytes and compaction, and refuses anything else.
+//! The index keeps what it was given, through bytes and settling, and refuses anything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,14 +81,6 @@ fn every_damaged_byte_is_noticed() {
 }
 
 #[test]
-fn renumbering_out_of_order_is_an_error() {
-    let index = build(&["a b".into(), "b c".into()]);
-    assert!(index.compacted(&[Some(1), Some(0)]).is_err());
-    assert!(index.compacted(&[Some(0), Some(0)]).is_err());
-    assert_eq!(index.compacted(&[]).expect("all dropped").rows(), 0);
-}
-
-#[test]
 fn statistics_and_memory_follow_the_rows() {
     let mut index = build(&["cat dog".into(), "cat".into()]);
     let query = analyze_query("cat bird");
@@ -120,22 +112,6 @@ proptest! {
         loaded.settle();
         prop_assert_eq!(content(&loaded, &all), content(&expected, &all));
         prop_assert_eq!(loaded.to_bytes(), expected.to_bytes());
-    }
-
-    #[test]
-    fn compaction_equals_a_rebuild(texts in texts(), keep in vec(any::<bool>(), 12), settled in any::<bool>(), more in texts()) {
-        let mut index = build(&texts);
-        if settled {
-            index.settle();
-            more.iter().enumerate().for_each(|(n, text)| add(&mut index, (texts.len() + n) as u32, text));
-        }
-        let all: Vec<String> = if settled { texts.iter().chain(&more).cloned().collect() } else { texts };
-        let mut kept = Vec::new();
-        let map: Vec<Option<u32>> = all.iter().zip(keep.iter().cycle()).map(|(text, keep)| {
-            keep.then(|| { kept.push(text.clone()); kept.len() as u32 - 1 })
-        }).collect();
-        let compacted = index.compacted(&map).expect("ascending");
-        prop_assert_eq!(compacted.to_bytes(), build(&kept).to_bytes());
     }
 
     #[test]
