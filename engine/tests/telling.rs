@@ -120,3 +120,35 @@ fn notes_of_one_session_lend_nothing_to_each_other() {
     let rest: Vec<f32> = hits[1..].iter().filter_map(|hit| Some(hit.parts.as_ref()?.context)).collect();
     assert_eq!(rest, [0.0, 0.0]);
 }
+
+#[test]
+fn a_value_that_begins_later_leaves_the_present_one_in_place_until_then() {
+    let World { tenant, clock, .. } = world();
+    let rent = |content: &str, valid_from: Option<&str>| Remember {
+        content: content.into(),
+        merge_key: Some("rent".into()),
+        valid_from: valid_from.map(time),
+        ..Remember::default()
+    };
+    let today = tenant.remember(rent("The rent is 900", None)).expect("remembered");
+    let later = tenant.remember(rent("The rent is 1000", Some("2025-09-01T00:00:00Z"))).expect("remembered");
+    assert_eq!(later.outcome, Outcome::Superseded);
+    assert_eq!(later.affected[1].change, "succeeded");
+    let question = || Recall { query: Some("how much is the rent?".into()), ..Recall::default() };
+    let answers = |request: Recall| -> Vec<String> {
+        let hits = tenant.recall(request).expect("recalled").hits;
+        hits.into_iter().map(|hit| hit.card.card.content).collect()
+    };
+    assert_eq!(answers(question()), ["The rent is 900"]);
+    assert_eq!(held(&tenant), ["The rent is 900"]);
+    let then = Some(time("2025-10-01T00:00:00Z"));
+    assert_eq!(answers(Recall { as_of: then, ..question() }), ["The rent is 1000"]);
+    memcards::Clock::set(clock.as_ref(), time("2025-10-01T00:00:00Z")).expect("a manual clock");
+    assert_eq!(answers(question()), ["The rent is 1000"]);
+    let before = Some(time("2025-07-01T00:00:00Z"));
+    assert_eq!(answers(Recall { as_of: before, ..question() }), ["The rent is 900"]);
+    // Named, both are there; a third value replaces both.
+    assert!(tenant.get(&Get { id: today.id, ..Get::default() }).is_ok());
+    tenant.remember(rent("The rent is 950", None)).expect("remembered");
+    assert_eq!(held(&tenant), ["The rent is 950"]);
+}

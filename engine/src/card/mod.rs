@@ -156,6 +156,10 @@ named_enum! {
         Narrows = 4 "narrows",
         /// The other card narrows this one.
         NarrowedBy = 5 "narrowed_by",
+        /// This card takes the other one's place when its validity begins.
+        Succeeds = 6 "succeeds",
+        /// The other card takes this one's place when this one's validity ends.
+        SucceededBy = 7 "succeeded_by",
     }
 }
 
@@ -167,6 +171,8 @@ impl LinkKind {
             Self::ConflictsWith => Self::ConflictsWith,
             Self::Supersedes => Self::SupersededBy,
             Self::SupersededBy => Self::Supersedes,
+            Self::Succeeds => Self::SucceededBy,
+            Self::SucceededBy => Self::Succeeds,
             Self::Narrows => Self::NarrowedBy,
             Self::NarrowedBy => Self::Narrows,
         }

@@ -52,8 +52,8 @@ pub(crate) struct Hot {
     pub(crate) question: bool,
     /// True when it is linked to a card that it contradicts.
     pub(crate) contradicts: bool,
-    /// True when the card says from or until when it is true.
-    pub(crate) bounded: bool,
+    /// True when it takes another card's place at a given time, or the other way round.
+    pub(crate) scheduled: bool,
 }
 
 /// Strings by number, each once.
@@ -226,7 +226,10 @@ impl Partition {
             assistant: source.and_then(|source| source.role) == Some(Role::Assistant),
             question: row.question,
             contradicts: card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith),
-            bounded: card.valid_from.is_some() || card.valid_to.is_some(),
+            scheduled: card
+                .links
+                .iter()
+                .any(|link| matches!(link.kind, LinkKind::Succeeds | LinkKind::SucceededBy)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Which of the held cards a new statement concerns, and how.
 
 use crate::Result;
-use crate::card::{Card, CardId, Link, LinkKind, Role};
+use crate::card::{Card, CardId, LinkKind, Role};
 use crate::index::partition::statement;
 use crate::index::vectors;
 use crate::judge::{self, Relation};
@@ -79,20 +79,16 @@ impl Draft {
         let mut found = vec![holder];
         let mut at = 0;
         while at < found.len() {
-            let links: Vec<Link> = found[at]
+            let links: Vec<CardId> = found[at]
                 .links
                 .iter()
-                .filter(|link| matches!(link.kind, LinkKind::ConflictsWith | LinkKind::Supersedes))
+                .filter(|link| matches!(link.kind, LinkKind::ConflictsWith | LinkKind::Succeeds))
                 .filter(|link| !seen.contains(&link.to))
-                .copied()
+                .map(|link| link.to)
                 .collect();
-            for link in links {
-                seen.push(link.to);
-                // What is replaced is past, unless what replaced it has yet to begin.
-                let claims = |card: &Card| {
-                    claims(card) && (link.kind == LinkKind::ConflictsWith || is_held(card, self.now))
-                };
-                found.extend(batch.tables().card(tenant, link.to)?.filter(claims));
+            for id in links {
+                seen.push(id);
+                found.extend(batch.tables().card(tenant, id)?.filter(|card| claims(card)));
             }
             at += 1;
         }

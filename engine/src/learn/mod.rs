@@ -108,24 +108,37 @@ fn supersede(
     overturned: bool,
     now: Timestamp,
 ) -> Result<Affected> {
-    // What begins later leaves the present one in place until then: reads go by validity.
-    let later = new.valid_from.is_some_and(|from| from > now);
-    if !later {
-        old.state = State::Superseded;
-    }
+    old.state = State::Superseded;
     old.link(new.id, LinkKind::SupersededBy);
     let end = new.valid_from.unwrap_or(new.occurred_at);
     if old.valid_to.is_none_or(|held| held > end) {
         // Replaced before it began: it has no time in which it was true.
         old.valid_to = Some(end).filter(|end| *end > old.valid_from.unwrap_or(old.occurred_at));
     }
-    if overturned && !later {
+    if overturned {
         old.provenance = Provenance::Overturned;
         old.confidence = Provenance::Overturned.confidence();
     }
     old.reason = crate::card::Reason { action: "superseded".into(), ..new.reason.clone() };
     let old = batch.revise(tenant, old, None, now)?;
     Ok(Affected { id: old.id, change: "superseded" })
+}
+
+/// Ends a card where the one that takes its place begins, at a later time: until then it
+/// holds.
+fn succeed(
+    batch: &mut Batch<'_>,
+    tenant: TenantId,
+    mut old: Card,
+    new: &Card,
+    from: Timestamp,
+    now: Timestamp,
+) -> Result<Affected> {
+    old.link(new.id, LinkKind::SucceededBy);
+    old.valid_to = Some(old.valid_to.map_or(from, |end| end.min(from)));
+    old.reason = crate::card::Reason { action: "succeeded".into(), ..new.reason.clone() };
+    let old = batch.revise(tenant, old, None, now)?;
+    Ok(Affected { id: old.id, change: "succeeded" })
 }
 
 /// Adds a link to a card of the tenant, as a new version of it.

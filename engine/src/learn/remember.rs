@@ -9,7 +9,7 @@ use crate::judge::{self, Analysis, Relation};
 use crate::learn::compare::{Findings, are_about_the_same};
 use crate::learn::{
     Reading, by_person, content_lookups, is_held, link, mention, register, register_content, relation,
-    supersede,
+    succeed, supersede,
 };
 use crate::store::{Batch, Lookup, ModelRecord, TenantId};
 use crate::time::Timestamp;
@@ -271,8 +271,12 @@ impl Draft {
             false => State::Active,
         };
         card.mention_count = 1;
+        // What begins later leaves in place, until then, what has begun before it.
+        let from = card.valid_from.filter(|from| *from > self.now);
+        let stays = |old: &Card| from.filter(|from| start(old) < *from);
         for (old, _) in &replaces {
-            card.link(old.id, LinkKind::Supersedes);
+            let kind = if stays(old).is_some() { LinkKind::Succeeds } else { LinkKind::Supersedes };
+            card.link(old.id, kind);
         }
         for old in &contradicts {
             card.link(old.id, LinkKind::ConflictsWith);
@@ -297,7 +301,10 @@ impl Draft {
         }
         let superseded = !replaces.is_empty();
         for (old, overturned) in replaces {
-            affected.push(supersede(batch, tenant, old, &card, overturned, self.now)?);
+            affected.push(match stays(&old) {
+                Some(from) => succeed(batch, tenant, old, &card, from, self.now)?,
+                None => supersede(batch, tenant, old, &card, overturned, self.now)?,
+            });
         }
         for old in contradicts {
             affected.push(link(batch, tenant, old, &card, LinkKind::ConflictsWith, self.now)?);

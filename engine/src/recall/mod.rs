@@ -43,7 +43,7 @@ pub(crate) struct View {
     known_at: Option<Timestamp>,
     /// Cards whose content was true at this instant.
     as_of: Option<Timestamp>,
-    /// Whether what is not true yet, or no more, is shown too.
+    /// Whether cards are shown before their time has come and after it.
     any_time: bool,
     /// The instant at which expiry is judged.
     pub(crate) instant: Timestamp,
@@ -93,13 +93,15 @@ impl View {
                 card.valid_from.unwrap_or(card.occurred_at) <= at
                     && card.valid_to.map_or(card.state != State::Superseded, |end| at < end)
             }
-            // The present: what has ended holds no more, what begins later does not yet. What
-            // is replaced or forgotten is asked for as such.
+            // Of two cards of which one takes the other's place at a given time, the one whose
+            // time it is.
             None => {
                 self.any_time
-                    || !is_current(card.state)
-                    || card.valid_from.is_none_or(|from| from <= self.instant)
-                        && card.valid_to.is_none_or(|end| self.instant < end)
+                    || card.links.iter().all(|link| match link.kind {
+                        LinkKind::Succeeds => card.valid_from.is_none_or(|from| from <= self.instant),
+                        LinkKind::SucceededBy => card.valid_to.is_none_or(|end| self.instant < end),
+                        _ => true,
+                    })
             }
         }
     }
@@ -113,13 +115,8 @@ impl View {
         present
             && hot.expires > self.instant.as_micros()
             && self.wants(hot.state)
-            && ((self.as_of.is_none() && !hot.bounded) || self.holds(&row.card))
+            && ((self.as_of.is_none() && !hot.scheduled) || self.holds(&row.card))
     }
-}
-
-/// States of cards that claim to hold.
-fn is_current(state: State) -> bool {
-    matches!(state, State::Active | State::Candidate)
 }
 
 /// Conditions beside the view that every hit satisfies.

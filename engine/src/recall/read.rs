@@ -201,8 +201,10 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
     let mut versions: Vec<Card> = Vec::new();
     while let Some(card) = queue.pop() {
         for link in &card.links {
-            if matches!(link.kind, LinkKind::Supersedes | LinkKind::SupersededBy)
-                && seen.len() < HISTORY_CARDS
+            if matches!(
+                link.kind,
+                LinkKind::Supersedes | LinkKind::SupersededBy | LinkKind::Succeeds | LinkKind::SucceededBy
+            ) && seen.len() < HISTORY_CARDS
                 && seen.insert(link.to)
                 && let Some(other) = tables.card(id, link.to)?.filter(shown)
             {

@@ -29,7 +29,8 @@ pub enum Outcome {
 pub struct Affected {
     /// The card.
     pub id: CardId,
-    /// `created`, `merged`, `mentioned`, `promoted`, `superseded`, `narrowed`, `linked`,
+    /// `created`, `merged`, `mentioned`, `promoted`, `superseded`, `succeeded`,
+    /// `narrowed`, `linked`,
     /// `edited`, `forgotten`, `detached`, `restored`.
     pub change: &'static str,
 }

@@ -292,7 +292,7 @@ impl World {
         let id = self.pick(t, index);
         let include_all: Vec<Include> =
             include.iter().copied().chain([Include::Superseded, Include::Candidates]).collect();
-        let view = Looking { include: include_all, as_of: None, known_at };
+        let view = Looking { include: include_all, as_of: None, known_at, any_time: true };
         let expected = self.model[t].shown(id, &view, self.now());
         match (expected, self.tenant(t).get(&Get { id, known_at, include: include.to_vec() })) {
             (Some(expected), Ok(found)) => compare_view(&found, expected),
@@ -303,8 +303,12 @@ impl World {
 
     /// Goes through all pages.
     pub(crate) fn list(&self, t: usize, mut request: List) {
-        let view =
-            Looking { include: request.include.clone(), as_of: request.as_of, known_at: request.known_at };
+        let view = Looking {
+            include: request.include.clone(),
+            as_of: request.as_of,
+            known_at: request.known_at,
+            ..Looking::default()
+        };
         let expected = self.model[t].list(&view, request.filter.as_ref(), request.order, self.now());
         let limit = request.limit.unwrap();
         let mut found = Vec::new();
@@ -356,8 +360,12 @@ impl World {
     /// With a filter everything that it admits is a hit, so the set is known; without one
     /// the hits are some of what the view shows.
     fn recall(&self, t: usize, request: Recall) {
-        let view =
-            Looking { include: request.include.clone(), as_of: request.as_of, known_at: request.known_at };
+        let view = Looking {
+            include: request.include.clone(),
+            as_of: request.as_of,
+            known_at: request.known_at,
+            ..Looking::default()
+        };
         let top = request.top.unwrap();
         let expected = self.model[t].list(&view, request.filter.as_ref(), Order::OldestFirst, self.now());
         let tenant = self.tenant(t);

@@ -120,8 +120,11 @@ impl Tenant {
         let mut chosen: Vec<CardId> = vec![];
         match filter {
             Some(filter) => {
-                let view =
-                    Looking { include: vec![Include::Superseded, Include::Candidates], ..Looking::default() };
+                let view = Looking {
+                    include: vec![Include::Superseded, Include::Candidates],
+                    any_time: true,
+                    ..Looking::default()
+                };
                 chosen.extend(self.select(&view, Some(filter), now).map(|card| card.id));
             }
             None => {

@@ -12,6 +12,8 @@ pub(crate) struct Looking {
     pub(crate) include: Vec<Include>,
     pub(crate) as_of: Option<Timestamp>,
     pub(crate) known_at: Option<Timestamp>,
+    /// Whether what is not true yet, or no more, is shown too.
+    pub(crate) any_time: bool,
 }
 
 impl Tenant {
@@ -45,6 +47,15 @@ impl Tenant {
         self.cards
             .keys()
             .filter_map(move |id| self.shown(*id, view, now))
+            .filter(move |card| {
+                let instant = view.known_at.unwrap_or(now);
+                let due = card.links.iter().all(|link| match link.kind {
+                    LinkKind::Succeeds => card.valid_from.is_none_or(|from| from <= instant),
+                    LinkKind::SucceededBy => card.valid_to.is_none_or(|end| instant < end),
+                    _ => true,
+                });
+                view.as_of.is_some() || view.any_time || due
+            })
             .filter(move |card| filter.is_none_or(|filter| filter.matches_card(card)))
     }
 
@@ -77,7 +88,13 @@ impl Tenant {
         let mut at = 0;
         while at < family.len() {
             for link in &self.current(family[at])?.links {
-                let succession = matches!(link.kind, LinkKind::Supersedes | LinkKind::SupersededBy);
+                let succession = matches!(
+                    link.kind,
+                    LinkKind::Supersedes
+                        | LinkKind::SupersededBy
+                        | LinkKind::Succeeds
+                        | LinkKind::SucceededBy
+                );
                 let there = self
                     .current(link.to)
                     .is_some_and(|card| !card.is_expired(now) && card.state != State::Forgotten);

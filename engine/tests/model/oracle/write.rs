@@ -99,7 +99,7 @@ impl Tenant {
         while at < found.len() {
             for link in found[at].links.clone() {
                 let new = found.iter().all(|card| card.id != link.to);
-                if link.kind == LinkKind::ConflictsWith && new {
+                if matches!(link.kind, LinkKind::ConflictsWith | LinkKind::Succeeds) && new {
                     found.extend(self.current(link.to).filter(|card| claims(card)).cloned());
                 }
             }
@@ -301,7 +301,13 @@ impl Tenant {
             _ => Outcome::Created,
         };
         let mut card = new.clone();
-        let old_links = replaces.iter().map(|(old, _)| (old.id, LinkKind::Supersedes));
+        // What begins later leaves in place, until then, what has begun before it.
+        let from = new.valid_from.filter(|from| *from > now);
+        let stays = |old: &Card| from.filter(|from| begins(old) < *from);
+        let old_links = replaces.iter().map(|(old, _)| match stays(old) {
+            Some(_) => (old.id, LinkKind::Succeeds),
+            None => (old.id, LinkKind::Supersedes),
+        });
         let weak_links = contradicts.iter().map(|old| (old.id, LinkKind::ConflictsWith));
         for (to, kind) in old_links.chain(weak_links) {
             link(&mut card, to, kind);
@@ -326,6 +332,15 @@ impl Tenant {
             writes.push(Write::Revise(Box::new(later)));
         }
         for (old, overturned) in replaces {
+            if let Some(from) = stays(&old) {
+                affected.push((Some(old.id), "succeeded"));
+                let mut old = old;
+                link(&mut old, CardId::default(), LinkKind::SucceededBy);
+                old.valid_to = Some(old.valid_to.map_or(from, |end| end.min(from)));
+                old.reason = Reason { action: "succeeded".into(), ..new.reason.clone() };
+                writes.push(Write::Revise(Box::new(old)));
+                continue;
+            }
             affected.push((Some(old.id), "superseded"));
             writes.push(Write::Revise(Box::new(supersede(old, &new, overturned))));
         }
@@ -391,8 +406,8 @@ fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
     let person = by_person(by);
     let evidence = match by.provenance {
         Provenance::Confirmed => by.confidence,
+        Provenance::Stated | Provenance::Inferred if person && moment => STATED_CONFIDENCE,
         Provenance::Stated if person => by.confidence.min(STATED_CONFIDENCE),
-        Provenance::Inferred if person && moment => STATED_CONFIDENCE,
         _ => 0.0,
     };
     if evidence > card.confidence {
