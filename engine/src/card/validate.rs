@@ -65,7 +65,7 @@ impl Limits {
     /// Content: not blank, within its limit. Every other character is allowed.
     pub(crate) fn content(&self, field: &str, text: &str) -> Result<()> {
         Self::bytes(field, text, self.content_bytes)?;
-        if text.trim().is_empty() {
+        if text.chars().all(is_blank) {
             return Err(Error::invalid(field, "must hold something other than white space"));
         }
         Ok(())
@@ -152,6 +152,11 @@ fn is_within(value: &Value, levels: usize) -> bool {
         Value::Object(fields) => levels > 0 && fields.values().all(|item| is_within(item, levels - 1)),
         _ => true,
     }
+}
+
+/// White space, and characters that show nothing at all: zero-width ones, byte order marks.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
 
 fn size(field: &str, actual: usize, limit: usize, unit: &'static str) -> Result<()> {

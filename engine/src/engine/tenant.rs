@@ -483,7 +483,7 @@ impl Tenant {
         if let Some(vector) = given {
             check_vector(vector, &self.store.inner.limits)?;
             if let Some(stored) = stored
-                && stored.dimension != vector.len()
+                && (stored.dimension != vector.len() || !stored.is_caller())
             {
                 let offered = ModelRecord { id: ModelRecord::CALLER.into(), dimension: vector.len() };
                 return Err(Error::ModelMismatch {

@@ -61,6 +61,7 @@ impl Store {
             write_line(out, &Line::Tenant { tenant: tenant.name, created_at: tenant.created_at })?;
             export_tenant(&tables, id, vectors, out, &mut answer, &mut progress)?;
         }
+        write_line(out, &Line::End { changes: answer.changes })?;
         out.flush().map_err(written)?;
         Ok(answer)
     }

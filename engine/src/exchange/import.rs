@@ -51,6 +51,7 @@ impl Store {
         };
         let mut pending = Vec::new();
         let mut number = 0u64;
+        let (mut changes, mut ended) = (0u64, false);
         let mut text = Vec::new();
         loop {
             text.clear();
@@ -69,6 +70,10 @@ impl Store {
                 continue;
             }
             let line: Line = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
+            if ended {
+                return Err(wrong("stands after the end".into()));
+            }
+            changes += u64::from(matches!(line, Line::Change(_)));
             match line {
                 Line::Header { format, model } => {
                     if number != 1 || format != FORMAT {
@@ -77,6 +82,14 @@ impl Store {
                     import.check_model(model)?;
                 }
                 _ if number == 1 => return Err(wrong("the header is missing".into())),
+                Line::End { changes: expected } => {
+                    if changes != expected {
+                        return Err(wrong(format!(
+                            "{changes} changes were read, the file was written with {expected}"
+                        )));
+                    }
+                    ended = true;
+                }
                 Line::Tenant { tenant, created_at } => {
                     import.flush(&mut pending)?;
                     import.start_tenant(&tenant, created_at)?;
@@ -92,6 +105,12 @@ impl Store {
         }
         import.flush(&mut pending)?;
         progress(number - 1);
+        if !ended {
+            return Err(Error::invalid(
+                "from",
+                "the file is cut short: its end is missing; what it has was read, the whole file can be read again",
+            ));
+        }
         Ok(import.answer)
     }
 }
@@ -185,7 +204,7 @@ impl Import<'_> {
                 }
                 Ok(Step::Lookup { key: bytes, id })
             }
-            Line::Header { .. } | Line::Tenant { .. } => Err(wrong("out of place")),
+            Line::Header { .. } | Line::Tenant { .. } | Line::End { .. } => Err(wrong("out of place")),
         }
     }
 

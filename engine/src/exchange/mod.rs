@@ -47,6 +47,8 @@ enum Line {
     Change(Box<ChangeLine>),
     /// An exact look-up: kind and hash in hexadecimal.
     Lookup { key: String, id: CardId },
+    /// Last line: how many changes the file has. Without it the file was cut short.
+    End { changes: u64 },
 }
 
 #[derive(Debug, Serialize, Deserialize)]

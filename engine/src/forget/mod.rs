@@ -5,7 +5,7 @@
 
 use crate::card::{Card, CardId, Reason, State};
 use crate::filter::Filter;
-use crate::learn::{Reading, is_said_again, register_content};
+use crate::learn::{Reading, is_held, is_said_again, register_content};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Forgotten, Restored, Skipped};
@@ -128,6 +128,10 @@ impl Restoring {
                 answer.skipped.push(Skipped { id: card.id, why: "said_again" });
                 continue;
             }
+            if is_replaced(batch, tenant, &card, self.now)? {
+                answer.skipped.push(Skipped { id: card.id, why: "replaced" });
+                continue;
+            }
             card.state = card.state_before.take().unwrap_or(State::Active);
             card.reason = Reason { action: "restored".into(), ..self.reason.clone() };
             let card = batch.revise(tenant, card, None, self.now)?;
@@ -142,6 +146,22 @@ impl Restoring {
         }
         Ok(answer)
     }
+}
+
+/// True when another held card has the merge key or the fact of this one meanwhile: both
+/// active, they would contradict each other.
+fn is_replaced(batch: &Batch<'_>, tenant: TenantId, card: &Card, now: Timestamp) -> Result<bool> {
+    if !matches!(card.state_before, Some(State::Active | State::Candidate) | None) {
+        return Ok(false);
+    }
+    for lookup in exclusive_lookups(card) {
+        if let Some(other) = batch.tables().lookup(tenant, &lookup)?.filter(|other| *other != card.id)
+            && batch.tables().card(tenant, other)?.is_some_and(|other| is_held(&other, now))
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The tenant and its cards with these identifiers, each once, in order of first mention.

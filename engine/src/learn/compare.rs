@@ -33,6 +33,11 @@ pub(super) struct Findings {
 }
 
 impl Findings {
+    /// True when that card is the one that says the same.
+    pub(super) fn merges(&self, card: &Card) -> bool {
+        self.merge.as_ref().is_some_and(|merge| merge.id == card.id)
+    }
+
     /// Notes that a card is replaced, once.
     pub(super) fn replace(&mut self, card: Card, overturned: bool) {
         if self.replaces.iter().all(|(old, _)| old.id != card.id) {

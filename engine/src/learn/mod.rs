@@ -25,7 +25,7 @@ const SOURCES_MAX: usize = 64;
 const MOMENT: Duration = Duration::from_hours(1);
 
 /// True for cards that a new statement is compared with.
-fn is_held(card: &Card, now: Timestamp) -> bool {
+pub(crate) fn is_held(card: &Card, now: Timestamp) -> bool {
     matches!(card.state, State::Active | State::Candidate) && !card.is_expired(now)
 }
 

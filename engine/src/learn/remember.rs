@@ -128,7 +128,8 @@ impl Draft {
                 }
                 let claims_more = self.card.fact.is_some() && known.fact.is_none()
                     || self.card.merge_key.is_some() && known.merge_key.is_none();
-                if !claims_more {
+                // Other spacing, case or form is another wording, which must come back as given.
+                if !claims_more && known.content == self.card.content {
                     return Ok(Verdict::Duplicate(known));
                 }
                 findings.merge = Some(known);
@@ -141,6 +142,9 @@ impl Draft {
             for known in
                 self.claimants(batch, tenant, holder, |known| known.merge_key.as_ref() == Some(key))?
             {
+                if findings.merges(&known) {
+                    continue;
+                }
                 match relation(&known, self.analysis(), self.card.polarity) {
                     Relation::Identical | Relation::Same
                         if findings.merge.is_none() && self.is_compatible(&known) =>
@@ -159,6 +163,9 @@ impl Draft {
                 held.is_some_and(|held| Lookup::Fact(held).key(tenant) == Lookup::Fact(fact).key(tenant))
             };
             for known in self.claimants(batch, tenant, holder, same_fact)? {
+                if findings.merges(&known) {
+                    continue;
+                }
                 let same_value = self.is_compatible(&known);
                 match same_value && known.polarity == self.card.polarity {
                     true if findings.merge.is_none() => findings.merge = Some(known),

@@ -106,6 +106,8 @@ pub(super) struct Search<'a> {
     pub(super) question: &'a Question,
     /// The question's vector, of unit length.
     pub(super) vector: Option<&'a [f32]>,
+    /// True when the caller gave it.
+    pub(super) caller_vector: bool,
     pub(super) weights: &'a Weights,
     pub(super) half_lives: &'a Settings,
     /// The instant at which age is judged.
@@ -220,7 +222,13 @@ impl<'a> Scorer<'a> {
             }
         }
         if let Some(query) = search.vector {
-            let floor = weights.cosine_floor;
+            // The floor is the noise of the built-in model. A caller's vectors have none, and
+            // where nothing but a vector is asked for, every cosine counts, negative ones too.
+            let floor = match (search.caller_vector, self.ideal > 1e-9) {
+                (false, _) => weights.cosine_floor,
+                (true, true) => 0.0,
+                (true, false) => -1.0,
+            };
             partition.vectors().scan(query, shown, |row, cosine| {
                 legs[row as usize].vector = ((cosine - floor) / (1.0 - floor)).max(0.0);
             });

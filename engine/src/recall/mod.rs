@@ -227,6 +227,7 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
             shown: &shown,
             question: &question,
             vector: vector.as_deref(),
+            caller_vector: request.vector.is_some(),
             weights: &weights,
             half_lives: tenant.recall_settings(),
             instant: view.instant,

@@ -25,7 +25,8 @@ pub struct Weights {
     pub context: f32,
     /// Vector leg (0.5).
     pub meaning: f32,
-    /// Cosine below which the vector leg is 0 (0.1; belongs to the model).
+    /// Cosine below which the vector leg is 0 (0.1; the noise of the built-in model, not used
+    /// for vectors of the caller).
     pub cosine_floor: f32,
     /// Share that the keyword legs keep when no term is covered (0.5).
     pub coverage: f32,

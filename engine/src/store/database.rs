@@ -103,6 +103,10 @@ impl Database {
             false => (directory.join(NEW_STORE_FILE), OpenMode::Truncate),
         };
         let backend = RedbFile(at(&path, io.open(&path, mode))?);
+        if exists && at(&path, backend.0.is_empty())? {
+            // redb would lay out a new database in it.
+            return Err(Error::corrupt(path.display().to_string(), "the store file is empty"));
+        }
         let redb = redb::Database::builder()
             .set_cache_size(options.cache_bytes)
             .set_check_integrity_on_open(options.check_integrity && exists)
@@ -111,7 +115,7 @@ impl Database {
                 Error::Io { source, .. } => Error::Io { path: path.clone(), source },
                 other => other,
             })?;
-        let seed = initialise(&redb, options.seed)?;
+        let seed = initialise(&redb, options.seed, exists)?;
         if !exists {
             at(&file, io.rename(&path, &file))?;
             at(directory, io.sync_directory(directory))?;
@@ -222,7 +226,7 @@ fn take_lock(io: &dyn Io, directory: &Path) -> Result<Box<dyn IoFile>> {
 }
 
 /// Checks the format of an existing store or lays out a new one; gives its seed.
-fn initialise(redb: &redb::Database, seed: u64) -> Result<u64> {
+fn initialise(redb: &redb::Database, seed: u64, exists: bool) -> Result<u64> {
     let existing = match redb
         .begin_read()
         .map_err(storage)?
@@ -242,6 +246,9 @@ fn initialise(redb: &redb::Database, seed: u64) -> Result<u64> {
             ))),
             None => Err(Error::corrupt("table meta key format", "the format is missing")),
         };
+    }
+    if exists {
+        return Err(Error::corrupt("the store file", "its tables are missing"));
     }
     let transaction = redb.begin_write().map_err(storage)?;
     {

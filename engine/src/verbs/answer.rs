@@ -183,7 +183,8 @@ pub struct Skipped {
     /// The card.
     pub id: CardId,
     /// Why: `already_forgotten`, `not_forgotten`, `pinned`, `changed` (meanwhile), `said_again`
-    /// (another card holds the very words).
+    /// (another card holds the very words), `replaced` (another card
+    /// holds its merge key or fact).
     pub why: &'static str,
 }
 

@@ -264,6 +264,9 @@ fn run(store: &Store, request: Request) -> Result<Value> {
 }
 
 fn run_for(tenant: &Tenant, verb: &str, rest: Map<String, Value>) -> Result<Value> {
+    if matches!(verb, "get" | "correct" | "history") && !rest.contains_key("id") {
+        return Err(Error::invalid("id", "is missing"));
+    }
     match verb {
         "remember" => value(tenant.remember(fields(rest)?)?),
         "recall" => value(tenant.recall(fields(rest)?)?),

@@ -72,7 +72,7 @@ fn a_merge_key_holds_one_value() {
     assert_eq!(active(&tenant), ["问候客人时用敬语"]);
     assert_eq!(get(&tenant, formal.id).unwrap().superseded_by, Some(casual.id));
     let again = keyed("问候客人时用敬语。");
-    assert_eq!((again.id, again.outcome), (chinese.id, Outcome::Duplicate));
+    assert_eq!((again.id, again.outcome), (chinese.id, Outcome::Merged));
     // Another key is another thing, and a forgotten holder holds nothing.
     let other = Remember { merge_key: Some("style.farewell".into()), ..text("Waves goodbye from the gate") };
     assert_eq!(tenant.remember(other).unwrap().outcome, Outcome::Created);

@@ -4,7 +4,7 @@ use memcards::card::{Card, CardId, LinkKind, Provenance, Reason, STATED_CONFIDEN
 use memcards::filter::Filter;
 use memcards::{Correct, How, Include, Timestamp};
 
-use super::{Looking, Tenant, Told, Write, held, is_event, link, same_value, supersede, words};
+use super::{Looking, Tenant, Told, Write, fact_key, held, is_event, link, same_value, supersede, words};
 
 /// What a forgetting is to do: forgotten, detached, skipped with why, and the writes.
 type Forgetting = (Vec<CardId>, Vec<CardId>, Vec<(CardId, &'static str)>, Told);
@@ -204,7 +204,15 @@ impl Tenant {
                         && Self::about_the_same(&card, other)
                 })
             });
-            if said_again {
+            let claimed = card.merge_key.as_ref().and_then(|key| after.merge_keys.get(key));
+            let known = fact_key(&card).and_then(|key| after.facts.get(&key).copied());
+            let replaced = matches!(card.state_before, Some(State::Active | State::Candidate))
+                && [claimed.copied(), known]
+                    .into_iter()
+                    .flatten()
+                    .filter(|other| other != id)
+                    .any(|other| after.current(other).is_some_and(|other| held(other, now)));
+            if said_again || replaced {
                 skipped.push(*id);
                 continue;
             }

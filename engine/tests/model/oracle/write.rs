@@ -168,7 +168,9 @@ impl Tenant {
         let known = places.iter().filter_map(|place| at(self.words.get(place))).find(same);
         let known = known.filter(|_| follow_up.is_none());
         let claims_more = |known: &Card| {
-            new.fact.is_some() && known.fact.is_none() || new.merge_key.is_some() && known.merge_key.is_none()
+            new.fact.is_some() && known.fact.is_none()
+                || new.merge_key.is_some() && known.merge_key.is_none()
+                || known.content != new.content
         };
         if let Some(known) = known.as_ref().filter(|known| !held(known, now)) {
             return told(Some(known.id), Outcome::Duplicate, vec![], vec![], false);
@@ -210,6 +212,9 @@ impl Tenant {
         };
         if let Some(first) = at(new.merge_key.as_ref().and_then(|key| self.merge_keys.get(key))) {
             for known in self.claimants(first, |card| card.merge_key == new.merge_key, now) {
+                if merge.as_ref().is_some_and(|merge| merge.id == known.id) {
+                    continue;
+                }
                 match relate(&known, &new) {
                     Relation::Identical | Relation::Same
                         if merge.is_none() && Self::compatible(&new, &known) =>
@@ -222,6 +227,9 @@ impl Tenant {
         }
         if let Some(first) = at(fact_key(&new).and_then(|key| self.facts.get(&key))) {
             for known in self.claimants(first, |card| fact_key(card) == fact_key(&new), now) {
+                if merge.as_ref().is_some_and(|merge| merge.id == known.id) {
+                    continue;
+                }
                 match Self::compatible(&new, &known) && known.polarity == new.polarity {
                     true if merge.is_none() => merge = Some(known),
                     true => {}
