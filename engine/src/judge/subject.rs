@@ -15,6 +15,8 @@ pub(super) enum Form {
     Assign,
     /// X lives in Y.
     Verb,
+    /// X在Y, which only a move changes: one can be in two places.
+    At,
     /// X changed to Y.
     Change,
     /// X moved to Y.
@@ -111,7 +113,10 @@ pub(super) fn find(items: &[Item]) -> Option<Subject> {
     let end = items.iter().position(|item| item.role == Role::End).unwrap_or(items.len());
     let items = &items[..end];
     let bound = |item: &Item| {
-        matches!(item.role, Role::Plain(Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Exempt))
+        matches!(
+            item.role,
+            Role::Plain(Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Need | Term::Exempt)
+        )
     };
     if items.iter().any(bound) {
         return None;
@@ -179,6 +184,9 @@ fn cut(items: &[Item]) -> Option<Cut<'_>> {
             verb: None,
             turns: false,
         });
+    }
+    if let Some(at) = first(&|item| item.kind == Kind::Han && item.text == "在") {
+        return split(at - 1, Form::At, None).map(|cut| Cut { subject: &items[..at], ..cut });
     }
     // "Colour now red": only the marker stands between the two.
     let at = first(&|item| item.is(Term::Changed) && item.text == "now")?;
@@ -364,9 +372,14 @@ fn describe(cut: &Cut<'_>) -> Option<Subject> {
         // "My new address": new is the value, the subject is the address.
         subject.retain(|item| !matches!(item.text.as_str(), "new" | "latest"));
     }
-    let pointing = matches!(subject.as_slice(), [only] if lexicon::POINTING.contains(&only.text.as_str()));
+    // 现在是白色的: what is spoken of is left out.
+    let omitted = subject.is_empty()
+        && cut.form == Form::Copula
+        && cut.subject.iter().any(|item| item.kind == Kind::Han && item.is(Term::Changed));
+    let pointing =
+        omitted || matches!(subject.as_slice(), [only] if lexicon::POINTING.contains(&only.text.as_str()));
     let vague = subject.first().is_some_and(|item| lexicon::POINTING.contains(&item.text.as_str()));
-    if subject.is_empty()
+    if (subject.is_empty() && !omitted)
         || (vague && !pointing)
         || subject
             .iter()
