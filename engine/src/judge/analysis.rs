@@ -57,15 +57,13 @@ impl Attitude {
         }
     }
 
-    fn of(item: &Item) -> Option<Self> {
+    fn of(items: &[Item], at: usize) -> Option<Self> {
+        let item = &items[at];
         let text = item.text.as_str();
         match item.role {
             Role::Plain(Term::Like(_)) if text.starts_with("avoid") => Some(Self::Avoid),
             Role::Plain(Term::Like(_)) if text.starts_with("prefer") => Some(Self::Prefer),
-            Role::Plain(Term::Like(_)) => Some(match text.chars().next_back() {
-                Some(last @ ('吃' | '喝')) => Self::Consume(last),
-                _ => Self::Like,
-            }),
+            Role::Plain(Term::Like(_)) => Some(consumed(items, at + 1).map_or(Self::Like, Self::Consume)),
             Role::Plain(Term::Content) if item.topic == "use" => Some(Self::Use),
             _ => None,
         }
@@ -286,6 +284,16 @@ fn marks_change(item: &Item) -> bool {
     ) || (item.is(Term::Stop) && !matches!(item.exact.as_str(), "avoid" | "避免"))
 }
 
+/// The 吃 or 喝 of a liking, but for the idiom 吃醋.
+fn consumed(items: &[Item], at: usize) -> Option<char> {
+    let [liking, verb, object, ..] = items.get(at.checked_sub(1)?..)? else { return None };
+    let verb = [('吃', "吃"), ('喝', "喝")].into_iter().find(|(_, text)| verb.text == *text)?.0;
+    (matches!(liking.role, Role::Plain(Term::Like(_)))
+        && object.kind == Kind::Han
+        && !matches!(object.text.as_str(), "醋" | "的"))
+    .then_some(verb)
+}
+
 /// Weighs the negations, sentiments and modal words of a text.
 fn stand(analysis: &mut Analysis, items: &[Item]) {
     let (mut negations, mut sides, mut modals) = (0_usize, 0_usize, 0_usize);
@@ -293,10 +301,10 @@ fn stand(analysis: &mut Analysis, items: &[Item]) {
     let mut negated_after_side = false;
     let mut scoped = 0_usize;
     let mut conditional = false;
-    for item in items {
+    for (at, item) in items.iter().enumerate() {
         let Role::Plain(term) = item.role else { continue };
         if analysis.attitude == Attitude::None {
-            analysis.attitude = Attitude::of(item).unwrap_or(Attitude::None);
+            analysis.attitude = Attitude::of(items, at).unwrap_or(Attitude::None);
         }
         match term {
             Term::Reminder => analysis.urged = true,
@@ -420,6 +428,7 @@ fn topic_hash(items: &[Item], entangled: bool) -> Option<u64> {
                 sequence.push_str(&stemmed.join("\u{1}"));
                 continue;
             }
+            Term::Content if consumed(items, at).is_some() => continue,
             // "Use tabs" is answered by "avoid tabs"; the attitude tells them from a liking.
             Term::Content if item.topic == "use" => "\u{2}like",
             // 有猫 and 没有猫; 有 in a longer word is dropped on both sides alike.

@@ -100,7 +100,7 @@ const LISTS: &[List] = &[
         Term::Content,
         "不同|不错|不久|不断|不锈钢|不少|不得了|不好意思|对不起|了不起|差不多|要不然|不然|不论|不管|\
          不过|不如|不满|不足|不幸|不禁|不由得|不妨|不愧|不等|不动产|不可思议|不可避免|不要紧|不一样|\
-         没错|没关系|没准|沉没|埋没|淹没|未来|未必|不用谢|不用说|不用客气|不用想|不必要|不可或缺|根据需要|有需要|特殊需要|爱吃醋|未婚|未知|区别|级别|别人|别的|个别|分别|告别|性别|\
+         没错|没关系|没准|沉没|埋没|淹没|未来|未必|不用谢|不用说|不用客气|不用想|不必要|不可或缺|根据需要|有需要|特殊需要|未婚|未知|区别|级别|别人|别的|个别|分别|告别|性别|\
          类别|识别|别墅|辨别|判别|别名|离别|道别|派别|国别|差别|要求|重要|主要|要点|摘要|概要|\
          纪要|想要|首要|必要|能力|功能|性能|可能|智能|能源|能量|才能|技能|节能|能耗|效能|职能|万能|\
          只能|可爱|爱好|爱情|恋爱|爱人|亲爱|爱心|爱国|可爱的|但是|还是|于是|可是|而是|正是|凡是|\
@@ -143,12 +143,12 @@ const LISTS: &[List] = &[
         Term::Like(true),
         "like|likes|love|loves|adore|adores|enjoy|enjoys|fond of|like to|likes to|love to|loves to|\
          a fan of|a big fan of|a huge fan of|keen on|prefer|prefers|prefer to|prefers to|\
-         爱吃|爱喝|喜欢吃|喜欢喝|最爱吃|最爱喝|最喜欢吃|最喜欢喝|喜欢|喜爱|热爱|爱|最爱|钟爱|超爱|酷爱|最喜欢|很喜欢",
+         喜欢|喜爱|热爱|爱|最爱|钟爱|超爱|酷爱|最喜欢|很喜欢",
     ),
     (
         Term::Like(false),
         "hate|hates|dislike|dislikes|detest|detests|loathe|loathes|despise|despises|hate to|hates to|\
-         can not stand|can not bear|讨厌吃|讨厌喝|讨厌|厌恶|憎恶|恨|痛恨|反感|最讨厌|憎恨|受不了",
+         can not stand|can not bear|讨厌|厌恶|憎恶|恨|痛恨|反感|最讨厌|憎恨|受不了",
     ),
     // Permission, obligation, prohibition.
     (Term::Can, "can|may|allowed to|permitted to|able to|可以|能|能够|允许|准许|许可"),

@@ -142,6 +142,9 @@ fn cut(items: &[Item]) -> Option<Cut<'_>> {
     if let Some(at) = first(&|item| item.role == Role::Colon) {
         return split(at, Form::Copula, None);
     }
+    if let Some(cut) = named_after(items) {
+        return Some(cut);
+    }
     if let Some(cut) = changed_object(items) {
         return Some(cut);
     }
@@ -191,6 +194,26 @@ fn cut(items: &[Item]) -> Option<Cut<'_>> {
     // "Colour now red": only the marker stands between the two.
     let at = first(&|item| item.is(Term::Changed) && item.text == "now")?;
     split(at, Form::Copula, None).filter(|cut| is_attribute(cut))
+}
+
+/// "It is red now, my favourite colour": the thing is named after its value.
+fn named_after(items: &[Item]) -> Option<Cut<'_>> {
+    let [it, be, ..] = items else { return None };
+    let mut commas = (0..items.len()).filter(|at| items[*at].role == Role::Comma);
+    let (Some(comma), None) = (commas.next(), commas.next()) else { return None };
+    if it.text != "it" || !be.is(Term::Be) || comma < 3 {
+        return None;
+    }
+    let named = items.get(comma + 1).is_some_and(|item| matches!(item.text.as_str(), "my" | "the" | "our"));
+    let cut = Cut {
+        subject: &items[comma + 1..],
+        value: &items[2..comma],
+        form: Form::Copula,
+        past: false,
+        verb: None,
+        turns: false,
+    };
+    Some(cut).filter(|cut| named && is_attribute(cut))
 }
 
 /// "The colour I hate is blue": the liking belongs to the thing named, it is not stated.
