@@ -147,7 +147,7 @@ const LISTS: &[List] = &[
     ),
     (
         Term::Like(false),
-        "hate|hates|dislike|dislikes|detest|detests|loathe|loathes|despise|despises|hate to|hates to|\
+        "prefer not to|prefers not to|hate|hates|dislike|dislikes|detest|detests|loathe|loathes|despise|despises|hate to|hates to|\
          can not stand|can not bear|讨厌|厌恶|憎恶|恨|痛恨|反感|最讨厌|憎恨|受不了",
     ),
     // Permission, obligation, prohibition.
