@@ -29,7 +29,45 @@ pub(super) enum Modal {
     None,
     Can,
     Must,
+    /// 需要
+    Need,
     Exempt,
+}
+
+/// How a thing is taken or left; a topic that leaves this out is told apart by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attitude {
+    None,
+    Like,
+    /// 爱吃, 爱喝: the liking to eat or drink.
+    Consume(char),
+    Prefer,
+    Use,
+    Avoid,
+}
+
+impl Attitude {
+    /// Whether a denial of this kind contradicts the affirmation: who hates a thing may
+    /// use it, who does not like to eat fish may like fish.
+    pub(super) fn denies(self, affirmed: Self) -> bool {
+        match self {
+            Self::Like => matches!(affirmed, Self::Like | Self::Consume(_) | Self::Prefer),
+            Self::Avoid => matches!(affirmed, Self::Avoid | Self::Use | Self::Prefer),
+            other => other == affirmed,
+        }
+    }
+
+    fn of(items: &[Item], at: usize) -> Option<Self> {
+        let item = &items[at];
+        let text = item.text.as_str();
+        match item.role {
+            Role::Plain(Term::Like(_)) if text.starts_with("avoid") => Some(Self::Avoid),
+            Role::Plain(Term::Like(_)) if text.starts_with("prefer") => Some(Self::Prefer),
+            Role::Plain(Term::Like(_)) => Some(consumed(items, at + 1).map_or(Self::Like, Self::Consume)),
+            Role::Plain(Term::Content) if item.topic == "use" => Some(Self::Use),
+            _ => None,
+        }
+    }
 }
 
 /// One text as the rules see it. Made by [`analyze`], compared by
@@ -43,6 +81,9 @@ pub struct Analysis {
     pub(super) subject: Option<Subject>,
     pub(super) stance: Stance,
     pub(super) modal: Modal,
+    pub(super) attitude: Attitude,
+    /// It begins with "remember to", which asks for what follows.
+    pub(super) urged: bool,
     pub(super) changed: bool,
     pub(super) question: bool,
     pub(super) refers_back: bool,
@@ -194,6 +235,8 @@ pub fn analyze(text: &str) -> Analysis {
         subject: None,
         stance: Stance::Neutral,
         modal: Modal::None,
+        attitude: Attitude::None,
+        urged: false,
         changed: false,
         question: false,
         refers_back: false,
@@ -241,6 +284,16 @@ fn marks_change(item: &Item) -> bool {
     ) || (item.is(Term::Stop) && !matches!(item.exact.as_str(), "avoid" | "避免"))
 }
 
+/// The 吃 or 喝 of a liking, but for the idiom 吃醋.
+fn consumed(items: &[Item], at: usize) -> Option<char> {
+    let [liking, verb, object, ..] = items.get(at.checked_sub(1)?..)? else { return None };
+    let verb = [('吃', "吃"), ('喝', "喝")].into_iter().find(|(_, text)| verb.text == *text)?.0;
+    (matches!(liking.role, Role::Plain(Term::Like(_)))
+        && object.kind == Kind::Han
+        && !matches!(object.text.as_str(), "醋" | "的"))
+    .then_some(verb)
+}
+
 /// Weighs the negations, sentiments and modal words of a text.
 fn stand(analysis: &mut Analysis, items: &[Item]) {
     let (mut negations, mut sides, mut modals) = (0_usize, 0_usize, 0_usize);
@@ -248,9 +301,13 @@ fn stand(analysis: &mut Analysis, items: &[Item]) {
     let mut negated_after_side = false;
     let mut scoped = 0_usize;
     let mut conditional = false;
-    for item in items {
+    for (at, item) in items.iter().enumerate() {
         let Role::Plain(term) = item.role else { continue };
+        if analysis.attitude == Attitude::None {
+            analysis.attitude = Attitude::of(items, at).unwrap_or(Attitude::None);
+        }
         match term {
+            Term::Reminder => analysis.urged = true,
             Term::Not | Term::NoLonger | Term::Stop => {
                 negations += 1;
                 negated_after_side |= sides > 0;
@@ -259,6 +316,10 @@ fn stand(analysis: &mut Analysis, items: &[Item]) {
                 scoped += usize::from(!matches!(item.text.as_str(), "not only" | "not just" | "not merely"))
             }
             Term::Like(side) | Term::Pair(_, side) => {
+                // "Avoid …" at the start forbids.
+                if item.initial && item.text == "avoid" && modals == 0 {
+                    analysis.modal = Modal::Must;
+                }
                 sides += 1;
                 affirmed = side;
             }
@@ -271,6 +332,10 @@ fn stand(analysis: &mut Analysis, items: &[Item]) {
                 modals += 1;
                 analysis.modal = Modal::Must;
                 negations += usize::from(term == Term::MustNot);
+            }
+            Term::Need => {
+                modals += 1;
+                analysis.modal = Modal::Need;
             }
             Term::Exempt => {
                 modals += 1;
@@ -289,6 +354,9 @@ fn stand(analysis: &mut Analysis, items: &[Item]) {
         (false, true) => Stance::Affirmed,
         (false, false) => Stance::Negated,
     };
+    if analysis.modal == Modal::Need && negative {
+        analysis.modal = Modal::Exempt;
+    }
     analysis.plain = negations == 0 && scoped == 0;
     analysis.entangled = mixed || conditional || scoped > 0;
 }
@@ -337,7 +405,11 @@ fn topic_hash(items: &[Item], entangled: bool) -> Option<u64> {
             Term::Like(_) | Term::Pair(..) | Term::Not | Term::NoLonger | Term::Stop if entangled => {
                 &item.exact
             }
-            Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Exempt if entangled => &item.exact,
+            Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Need | Term::Exempt
+                if entangled =>
+            {
+                &item.exact
+            }
             Term::Like(_) => "\u{2}like",
             Term::Pair(index, _) => {
                 sequence.push('\u{1}');
@@ -345,7 +417,7 @@ fn topic_hash(items: &[Item], entangled: bool) -> Option<u64> {
                 "\u{2}pair"
             }
             Term::Not | Term::NoLonger | Term::Stop => continue,
-            Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Exempt => continue,
+            Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Need | Term::Exempt => continue,
             // "Did not work" and "worked": the verb carries the mark of the past.
             Term::Was if item.text == "did" => continue,
             Term::Single(_) => {
@@ -356,6 +428,9 @@ fn topic_hash(items: &[Item], entangled: bool) -> Option<u64> {
                 sequence.push_str(&stemmed.join("\u{1}"));
                 continue;
             }
+            Term::Content if consumed(items, at).is_some() => continue,
+            // "Use tabs" is answered by "avoid tabs"; the attitude tells them from a liking.
+            Term::Content if item.topic == "use" => "\u{2}like",
             // 有猫 and 没有猫; 有 in a longer word is dropped on both sides alike.
             Term::Content if item.text == "有" => continue,
             Term::Content

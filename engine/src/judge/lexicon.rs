@@ -31,6 +31,8 @@ pub(super) enum Term {
     CanNot,
     Must,
     MustNot,
+    /// 需要: denied it exempts, and not being able to does not contradict it.
+    Need,
     /// Not obliged.
     Exempt,
     /// Says that things have become so: now, from now on.
@@ -98,8 +100,8 @@ const LISTS: &[List] = &[
         Term::Content,
         "不同|不错|不久|不断|不锈钢|不少|不得了|不好意思|对不起|了不起|差不多|要不然|不然|不论|不管|\
          不过|不如|不满|不足|不幸|不禁|不由得|不妨|不愧|不等|不动产|不可思议|不可避免|不要紧|不一样|\
-         没错|没关系|没准|沉没|埋没|淹没|未来|未必|未婚|未知|区别|级别|别人|别的|个别|分别|告别|性别|\
-         类别|识别|别墅|辨别|判别|别名|离别|道别|派别|国别|差别|要求|重要|主要|需要|要点|摘要|概要|\
+         没错|没关系|没准|沉没|埋没|淹没|未来|未必|不用谢|不用说|不用客气|不用想|不必要|不可或缺|根据需要|有需要|特殊需要|未婚|未知|区别|级别|别人|别的|个别|分别|告别|性别|\
+         类别|识别|别墅|辨别|判别|别名|离别|道别|派别|国别|差别|要求|重要|主要|要点|摘要|概要|\
          纪要|想要|首要|必要|能力|功能|性能|可能|智能|能源|能量|才能|技能|节能|能耗|效能|职能|万能|\
          只能|可爱|爱好|爱情|恋爱|爱人|亲爱|爱心|爱国|可爱的|但是|还是|于是|可是|而是|正是|凡是|\
          尤其是|或是|是非|国是|我们|咱们|自我|用户名|用户们|工作|上班|任职|仇恨|叫醒|叫车|叫好|\
@@ -107,6 +109,8 @@ const LISTS: &[List] = &[
     ),
     // Mandatory by double negation.
     (Term::Must, "不得不|不能不|不可不"),
+    // Before 的 and at the end of a sentence it is a noun, which the reader sees to.
+    (Term::Need, "需要"),
     // They narrow a statement; statements that differ in them are different statements.
     (
         Term::Scope,
@@ -122,7 +126,7 @@ const LISTS: &[List] = &[
     (
         Term::Not,
         "not|never|no|不|没|没有|未|尚未|并未|并非|并不|并没有|从不|从未|从来不|从来没有|从来没|绝不|\
-         决不|refuse to|refuses to",
+         决不|out of|refuse to|refuses to",
     ),
     (Term::NoLonger, "no longer|not any longer|不再|再也不|再也没|再也没有"),
     // Negated quantities and degrees deny only part: never the opposite of the whole.
@@ -138,11 +142,12 @@ const LISTS: &[List] = &[
     (
         Term::Like(true),
         "like|likes|love|loves|adore|adores|enjoy|enjoys|fond of|like to|likes to|love to|loves to|\
+         a fan of|a big fan of|a huge fan of|keen on|prefer|prefers|prefer to|prefers to|\
          喜欢|喜爱|热爱|爱|最爱|钟爱|超爱|酷爱|最喜欢|很喜欢",
     ),
     (
         Term::Like(false),
-        "hate|hates|dislike|dislikes|detest|detests|loathe|loathes|despise|despises|hate to|hates to|\
+        "prefer not to|prefers not to|hate|hates|dislike|dislikes|detest|detests|loathe|loathes|despise|despises|hate to|hates to|\
          can not stand|can not bear|讨厌|厌恶|憎恶|恨|痛恨|反感|最讨厌|憎恨|受不了",
     ),
     // Permission, obligation, prohibition.
@@ -157,11 +162,11 @@ const LISTS: &[List] = &[
         "must|shall|should|have to|has to|need to|needs to|ought to|supposed to|必须|务必|应该|应当|\
          应|一定要|要|需",
     ),
-    (Term::MustNot, "别|不该|不应|千万别|甭"),
+    (Term::MustNot, "别|不该|不应|不应该|不应当|千万别|甭"),
     (
         Term::Exempt,
-        "do not have to|does not have to|do not need to|does not need to|need not|不必|无需|无须|\
-         不需|用不着|没必要",
+        "do not have to|does not have to|do not need to|does not need to|need not|no need to|不必|无需|无须|\
+         不需|不需要|并不需要|用不着|没必要|没有必要|不是必须|并非必须",
     ),
     // Things have become so. 以后 after a time of day means "after" and is no marker.
     (
@@ -175,12 +180,12 @@ const LISTS: &[List] = &[
     (
         Term::Condition,
         "if|unless|when|whenever|in case|whether|provided|once|now that|otherwise|assuming|如果|要是|\
-         假如|若|若是|倘若|除非|只要|当|的时候|的话|一旦|是否|万一",
+         假如|若|若是|倘若|除非|只要|当|的时候|的话|一旦|是否|万一|需要的话|有需要的话",
     ),
     // Chinese questions need no question mark.
     (
         Term::Question,
-        "吗|呢|是不是|能不能|可不可以|要不要|会不会|好不好|有没有|行不行|该不该|喜不喜欢|喜欢不喜欢|\
+        "吗|呢|是不是|能不能|可不可以|要不要|会不会|好不好|有没有|行不行|该不该|喜不喜欢|喜欢不喜欢|需不需要|需要不需要|用不用|应不应该|\
          什么|怎么|为什么|哪里|哪个|哪儿|谁|几点|多少|对不对|对吗|可否|能否|怎样|如何",
     ),
     (Term::Be, "is|are|am|是|就是|设为|设置为|设定为"),
@@ -237,7 +242,13 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("agree|agrees|同意|赞成", "disagree|disagrees|反对|不同意"),
     ("trust|trusts", "distrust|distrusts"),
     ("过敏", "不过敏"),
+    (
+        "required|needed|necessary|mandatory|compulsory|obligatory|必填|必选|必修",
+        "optional|unnecessary|voluntary|选填|可选|选修",
+    ),
 ];
+/// The last pair of `OPPOSITES`: before a noun it tells which one is meant.
+pub(super) const REQUIRED: u8 = 17;
 
 /// Nouns that name the one person in a part; only a name is a value of them.
 const ROLES: &str = "boss|manager|doctor|dentist|wife|husband|spouse|landlord|ceo|president|owner";
@@ -374,7 +385,28 @@ pub(super) const PREPOSITIONS: &[&str] =
 pub(super) const SELF: &[&str] = &["i", "my", "我"];
 
 /// Chinese words that are read together but do nothing of their own.
-const UNDIVIDED: &[&str] = &["用户", "以后", "大家"];
+const UNDIVIDED: &[&str] = &["用户", "以后", "大家", "更正", "更新", "修正", "纠正"];
+
+/// Before a colon or a comma at the start of a text they announce a change.
+pub(super) const LEAD_INS: &[&str] =
+    &["correction", "update", "edit", "actually", "更正", "更新", "修正", "纠正"];
+
+/// After these "avoid" states a stance; in "to avoid errors" it gives a purpose.
+pub(super) const AVOIDING: &[&str] =
+    &["i", "we", "you", "he", "she", "they", "user", "not", "never", "must", "should", "always"];
+
+/// What need not be done: 不用 before one of these exempts, before a thing it says that the
+/// thing is not used.
+const EXEMPTED: &str = "预约|预订|预定|申请|登记|报名|注册|登录|报告|汇报|提交|提前|填写|填表|签字|签名|签到|盖章|\
+     审批|排队|付费|付款|付钱|交钱|交费|缴费|买票|带|戴|穿|来|去|等|关|开|打开|关闭|打电话|打卡|洗|换|脱|写|\
+     做|买|担心|着急|加班|上班|上课|出差|回复|回答|回来|通知|检查|确认|备份|重启|安装|更新|升级|下载|准备|解释|\
+     翻译|浇水|倒垃圾|锁门|吃药|吃饭|出示|验证|输入|密码登录|体检|住院|开会|参加|自带|刷卡|扫码|消毒|充电";
+
+/// Verbs with a complement that says they succeed; between the two 得 and 不 tell whether
+/// they can.
+const COMPLEMENTED: &str = "看见|听见|看到|听到|看清|听清|看懂|听懂|读懂|找到|买到|做到|拿到|收到|见到|够到|打开|推开|\
+     拉开|解开|分开|走开|关上|连上|跟上|赶上|进去|出去|上去|下去|过去|进来|出来|回来|回去|记住|忍住|站住|\
+     吃完|做完|写完|看完|修好|做好|写好|治好|睡着|买起|住起|付起|洗掉|删掉|关掉";
 
 /// The helpers that turn a sentence into a question when they open it.
 pub(super) const ASKING: &[&str] = &[
@@ -443,6 +475,16 @@ pub(super) fn term(phrase: &str) -> Option<Term> {
 /// Whether characters belong together as one Chinese word of these lists.
 pub(super) fn is_chinese_word(word: &str) -> bool {
     table().contains_key(word)
+}
+
+/// Whether what follows 不用 is something to do.
+pub(super) fn is_exempted(following: &str) -> bool {
+    EXEMPTED.split('|').any(|verb| following.starts_with(verb))
+}
+
+/// Whether the two characters are a verb and its complement.
+pub(super) fn is_complemented(verb: &str, complement: &str) -> bool {
+    COMPLEMENTED.split('|').any(|word| word.strip_prefix(verb) == Some(complement))
 }
 
 fn entry(word: &str) -> Entry {

@@ -70,10 +70,24 @@ pub(super) fn read(tokens: &[Token]) -> Vec<Item> {
                     (term, length, text) = (found, words, phrase);
                 }
             }
+            Kind::Han if exempts(tokens, at) => {
+                (term, length, text) = (Term::Exempt, 2, "不用".to_owned());
+            }
             Kind::Han => term = chinese_term(tokens, at, start),
             _ => {}
         }
+        // "Correction: …" and 更正：… say that what follows has changed.
+        let leads = |place: usize| {
+            tokens.get(place).is_some_and(|token| lexicon::LEAD_INS.contains(&token.text.as_str()))
+        };
+        if at == 0 && leads(0) {
+            let set_off = tokens.get(1).is_some_and(|next| matches!(next.kind, Kind::Colon | Kind::Comma));
+            if set_off || token.text == "actually" {
+                (term, length, text) = (Term::Changed, 1, token.text.clone());
+            }
+        }
         let role = match token.kind {
+            Kind::Colon if at == 1 && leads(0) => Role::Comma,
             Kind::Comma => Role::Comma,
             Kind::Colon => Role::Colon,
             Kind::Equals => Role::Equals,
@@ -136,10 +150,23 @@ pub(super) fn read(tokens: &[Token]) -> Vec<Item> {
                 date: false,
             });
         }
+        if let Some(verb) = implied(&items) {
+            items.push(verb);
+        }
         at += length;
     }
     cancel_negated_stops(&mut items);
     items
+}
+
+/// To be out of something is not to have it: the verb that is not said.
+fn implied(items: &[Item]) -> Option<Item> {
+    let last = items.last().filter(|item| item.is(Term::Not) && item.text == "out of")?;
+    let mut verb = last.clone();
+    verb.role = Role::Plain(Term::Content);
+    verb.exact = "\u{2}have".to_owned();
+    verb.topic = "have".to_owned();
+    Some(verb)
 }
 
 /// "Do not stop using it" asks to go on: neither word negates then.
@@ -170,7 +197,21 @@ fn phrase(tokens: &[Token], at: usize, start: bool, before: &[Item]) -> Option<(
             {
                 Term::Content
             }
+            // "Avoid tabs" against "Use tabs", "I prefer tabs".
+            Term::Stop
+                if !gerund
+                    && text.starts_with("avoid")
+                    && next.is_some_and(|token| token.kind == Kind::Word)
+                    && (start
+                        || previous.is_some_and(|item| lexicon::AVOIDING.contains(&item.text.as_str()))) =>
+            {
+                Term::Like(false)
+            }
             Term::Stop | Term::Start if !gerund => Term::Content,
+            // "The required field" names a field, "the field is required" judges it.
+            Term::Pair(lexicon::REQUIRED, _) if !follows_be(before) => Term::Content,
+            Term::Like(_) if text.contains(" fan ") && !follows_be(before) => Term::Content,
+            Term::Not if text == "out of" && !follows_be(before) => Term::Content,
             Term::Start => Term::Changed,
             // "No, …" answers; "No 5" numbers; "May 5" dates.
             Term::Not
@@ -212,11 +253,39 @@ fn phrase(tokens: &[Token], at: usize, start: bool, before: &[Item]) -> Option<(
     None
 }
 
+/// 不用预约 says that it need not be done, 不用红色 that the thing is not used.
+fn exempts(tokens: &[Token], at: usize) -> bool {
+    let [no, used, following @ ..] = &tokens[at..] else { return false };
+    let following: String = following
+        .iter()
+        .take(4)
+        .take_while(|token| token.kind == Kind::Han)
+        .map(|token| token.text.as_str())
+        .collect();
+    no.text == "不" && used.text == "用" && lexicon::is_exempted(&following)
+}
+
+/// Whether a form of "be" stands just before, apart from negations and intensifiers.
+fn follows_be(before: &[Item]) -> bool {
+    before
+        .iter()
+        .rev()
+        .find(|item| {
+            !matches!(item.role, Role::Plain(Term::Not | Term::Grammar | Term::Changed | Term::Filler))
+        })
+        .is_some_and(|item| item.is(Term::Be))
+}
+
 fn chinese_term(tokens: &[Token], at: usize, start: bool) -> Term {
     let token = &tokens[at];
     if matches!(token.text.as_str(), "你" | "您" | "大家") && start {
         let next = tokens.get(at + 1).and_then(|token| lexicon::term(&token.text));
-        if matches!(next, Some(Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Not)) {
+        if matches!(
+            next,
+            Some(
+                Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Need | Term::Exempt | Term::Not
+            )
+        ) {
             return Term::Grammar;
         }
     }
@@ -224,7 +293,31 @@ fn chinese_term(tokens: &[Token], at: usize, start: bool) -> Term {
         return Term::Changed;
     }
     let next = tokens.get(at + 1);
+    let neighbour = |place: Option<usize>| {
+        place
+            .and_then(|place| tokens.get(place))
+            .filter(|token| token.kind == Kind::Han)
+            .map_or("", |token| token.text.as_str())
+    };
+    // 看得见, 看不见
+    if matches!(token.text.as_str(), "得" | "不")
+        && lexicon::is_complemented(neighbour(at.checked_sub(1)), neighbour(Some(at + 1)))
+    {
+        let able = tokens[..at].iter().any(|token| lexicon::term(&token.text) == Some(Term::Can));
+        return match token.text.as_str() {
+            "不" if able => Term::Not,
+            "不" => Term::CanNot,
+            _ if able => Term::Grammar,
+            _ => Term::Can,
+        };
+    }
     match lexicon::term(&token.text) {
+        // 需要的材料 and 根据需要 name a thing.
+        Some(Term::Exempt) if next.is_some_and(|next| next.text == "的") => Term::Content,
+        Some(Term::Need) if next.is_none_or(|next| next.kind == Kind::End(false) || next.text == "的") => {
+            Term::Content
+        }
+        Some(Term::Pair(lexicon::REQUIRED, _)) if neighbour(at.checked_sub(1)) != "是" => Term::Content,
         // 请用空格 asks; 请他吃饭 invites, 申请 is another word.
         Some(Term::Filler)
             if token.text == "请"

@@ -93,9 +93,16 @@ fn opposite(old: &Analysis, new: &Analysis) -> bool {
         (Stance::Negated, Stance::Affirmed) => (new, old),
         _ => return false,
     };
+    if !negating.attitude.denies(affirming.attitude) {
+        return false;
+    }
     match (affirming.modal, negating.modal) {
         // Not being obliged contradicts being obliged, and nothing else.
-        (affirmed, Modal::Exempt) => affirmed == Modal::Must,
+        (affirmed, Modal::Exempt) => {
+            matches!(affirmed, Modal::Must | Modal::Need) || (affirmed == Modal::None && affirming.urged)
+        }
+        // Who needs to do it may be unable to.
+        (Modal::Need, Modal::Must) => true,
         (Modal::Can | Modal::Must, Modal::Can | Modal::Must) => true,
         // Doing it contradicts not being free to.
         (Modal::None, _) => true,
@@ -113,22 +120,33 @@ fn changed_value(old: &Analysis, before: &Subject, new: &Analysis, after: &Subje
         && before.past == after.past
         && before.dated == after.dated
         && before.scope == after.scope;
-    let fits = match (before.form == Form::Verb, before.attribute || after.attribute) {
-        (true, _) => before.shape == after.shape && before.nominal == after.nominal,
-        (false, true) if before.role => before.shape == Shape::Name && after.shape == Shape::Name,
-        (false, true) => new.changed || (before.shape == after.shape && !before.judging && !after.judging),
-        (false, false) => match (before.shape, after.shape) {
-            (Shape::Date, Shape::Date) | (Shape::Color, Shape::Color) => true,
-            (Shape::Number, Shape::Number) => before.template == after.template,
-            (Shape::Name, Shape::Name) => new.changed,
-            (Shape::Name | Shape::Other, Shape::Name | Shape::Other) => match after.form {
-                Form::Change => true,
-                Form::Move => before.placed,
+    // Two places may both be right until something moves.
+    let stands = before.form == Form::At || after.form == Form::At;
+    let moves = before.form == Form::Move || after.form == Form::Move;
+    let fits = (!stands || moves)
+        && match (before.form == Form::Verb, before.attribute || after.attribute) {
+            (true, _) => before.shape == after.shape && before.nominal == after.nominal,
+            (false, true) if before.role => match (before.shape, after.shape) {
+                (Shape::Name, Shape::Name) => true,
+                // "The dentist moved to Friday": the appointment is meant.
+                (Shape::Date, Shape::Date) => old.changed || new.changed,
                 _ => false,
             },
-            _ => false,
-        },
-    };
+            (false, true) => {
+                new.changed || (before.shape == after.shape && !before.judging && !after.judging)
+            }
+            (false, false) => match (before.shape, after.shape) {
+                (Shape::Date, Shape::Date) | (Shape::Color, Shape::Color) => true,
+                (Shape::Number, Shape::Number) => before.template == after.template,
+                (Shape::Name, Shape::Name) => new.changed,
+                (Shape::Name | Shape::Other, Shape::Name | Shape::Other) => match after.form {
+                    Form::Change => true,
+                    Form::Move => before.placed,
+                    _ => false,
+                },
+                _ => false,
+            },
+        };
     if different && comparable && fits {
         Relation::ValueChanged { explicit: new.changed }
     } else {

@@ -15,6 +15,8 @@ pub(super) enum Form {
     Assign,
     /// X lives in Y.
     Verb,
+    /// X在Y, which only a move changes: one can be in two places.
+    At,
     /// X changed to Y.
     Change,
     /// X moved to Y.
@@ -111,7 +113,10 @@ pub(super) fn find(items: &[Item]) -> Option<Subject> {
     let end = items.iter().position(|item| item.role == Role::End).unwrap_or(items.len());
     let items = &items[..end];
     let bound = |item: &Item| {
-        matches!(item.role, Role::Plain(Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Exempt))
+        matches!(
+            item.role,
+            Role::Plain(Term::Can | Term::CanNot | Term::Must | Term::MustNot | Term::Need | Term::Exempt)
+        )
     };
     if items.iter().any(bound) {
         return None;
@@ -136,6 +141,9 @@ fn cut(items: &[Item]) -> Option<Cut<'_>> {
     }
     if let Some(at) = first(&|item| item.role == Role::Colon) {
         return split(at, Form::Copula, None);
+    }
+    if let Some(cut) = named_after(items) {
+        return Some(cut);
     }
     if let Some(cut) = changed_object(items) {
         return Some(cut);
@@ -180,9 +188,32 @@ fn cut(items: &[Item]) -> Option<Cut<'_>> {
             turns: false,
         });
     }
+    if let Some(at) = first(&|item| item.kind == Kind::Han && item.text == "在") {
+        return split(at - 1, Form::At, None).map(|cut| Cut { subject: &items[..at], ..cut });
+    }
     // "Colour now red": only the marker stands between the two.
     let at = first(&|item| item.is(Term::Changed) && item.text == "now")?;
     split(at, Form::Copula, None).filter(|cut| is_attribute(cut))
+}
+
+/// "It is red now, my favourite colour": the thing is named after its value.
+fn named_after(items: &[Item]) -> Option<Cut<'_>> {
+    let [it, be, ..] = items else { return None };
+    let mut commas = (0..items.len()).filter(|at| items[*at].role == Role::Comma);
+    let (Some(comma), None) = (commas.next(), commas.next()) else { return None };
+    if it.text != "it" || !be.is(Term::Be) || comma < 3 {
+        return None;
+    }
+    let named = items.get(comma + 1).is_some_and(|item| matches!(item.text.as_str(), "my" | "the" | "our"));
+    let cut = Cut {
+        subject: &items[comma + 1..],
+        value: &items[2..comma],
+        form: Form::Copula,
+        past: false,
+        verb: None,
+        turns: false,
+    };
+    Some(cut).filter(|cut| named && is_attribute(cut))
 }
 
 /// "The colour I hate is blue": the liking belongs to the thing named, it is not stated.
@@ -364,9 +395,14 @@ fn describe(cut: &Cut<'_>) -> Option<Subject> {
         // "My new address": new is the value, the subject is the address.
         subject.retain(|item| !matches!(item.text.as_str(), "new" | "latest"));
     }
-    let pointing = matches!(subject.as_slice(), [only] if lexicon::POINTING.contains(&only.text.as_str()));
+    // 现在是白色的: what is spoken of is left out.
+    let omitted = subject.is_empty()
+        && cut.form == Form::Copula
+        && cut.subject.iter().any(|item| item.kind == Kind::Han && item.is(Term::Changed));
+    let pointing =
+        omitted || matches!(subject.as_slice(), [only] if lexicon::POINTING.contains(&only.text.as_str()));
     let vague = subject.first().is_some_and(|item| lexicon::POINTING.contains(&item.text.as_str()));
-    if subject.is_empty()
+    if (subject.is_empty() && !omitted)
         || (vague && !pointing)
         || subject
             .iter()

@@ -550,3 +550,157 @@ fn the_answer_is_the_same_on_every_thread() {
         }
     });
 }
+
+#[test]
+fn needing_it_and_being_free_of_it_are_opposite() {
+    check(
+        Relation::Opposite,
+        &[
+            ("这个账号需要验证", "这个账号不需要验证"),
+            ("体检需要空腹", "体检无需空腹"),
+            ("体检需要空腹", "体检无须空腹"),
+            ("理发需要预约", "理发不用预约"),
+            ("理发需要预约", "理发用不着预约"),
+            ("入住需要护照", "入住不需要护照"),
+            ("退货需要提前登记", "退货不需要提前登记"),
+            ("他需要拐杖", "他不需要拐杖"),
+            ("我需要眼镜", "我不再需要眼镜"),
+            ("应该先断电", "不应该先断电"),
+            ("应当通知房东", "不应当通知房东"),
+            ("必须打领带", "不必打领带"),
+            ("不得不搬家", "不必搬家"),
+            ("你必须穿雨衣", "你不必穿雨衣"),
+            ("你需要穿雨衣", "你不用穿雨衣"),
+            ("必须穿雨衣", "不需要穿雨衣"),
+            ("记得锁门", "不用锁门"),
+            ("别忘了锁门", "不必锁门"),
+            ("能听见钟声", "听不见钟声"),
+            ("这里看得见海", "这里看不见海"),
+            ("窗户打得开", "窗户打不开"),
+            ("我找得到钥匙", "我找不到钥匙"),
+            ("我能看懂乐谱", "我看不懂乐谱"),
+            ("我爱吃香菜", "我讨厌香菜"),
+            ("我爱吃香菜", "我不爱吃香菜"),
+            ("我喜欢吃香菜", "我讨厌吃香菜"),
+            ("我爱吃芹菜", "我恨吃芹菜"),
+            ("我酷爱喝豆汁", "我受不了喝豆汁"),
+            ("我爱吃醋", "我讨厌吃醋"),
+            ("邮箱是必填的", "邮箱是选填的"),
+            ("You need to wear gloves", "No need to wear gloves"),
+        ],
+    );
+}
+
+#[test]
+fn taking_and_leaving_a_thing_are_opposite() {
+    check(
+        Relation::Opposite,
+        &[
+            ("I prefer oat milk", "I dislike oat milk"),
+            ("I prefer window seats", "I avoid window seats"),
+            ("I prefer oat milk", "I don't prefer oat milk"),
+            ("I am a fan of opera", "I detest opera"),
+            ("I'm a big fan of opera", "I am not a fan of opera"),
+            ("I prefer to fly", "I prefer not to fly"),
+            ("Use semicolons", "Avoid semicolons"),
+            ("Always use semicolons", "Avoid semicolons"),
+            ("You can use semicolons", "Avoid semicolons"),
+            ("I use plastic bags", "I avoid plastic bags"),
+            ("Avoid semicolons", "Don't avoid semicolons"),
+            ("A deposit is required", "A deposit is optional"),
+            ("A deposit is required", "A deposit is not required"),
+            ("The form is mandatory", "The form is now optional"),
+            ("We have firewood", "We are out of firewood"),
+            ("I enjoy camping", "I can't stand camping"),
+        ],
+    );
+}
+
+#[test]
+fn what_only_looks_like_a_denial_is_different() {
+    check(
+        Relation::Different,
+        &[
+            ("不用谢", "谢"),
+            ("不用谢我", "需要谢我"),
+            ("不得不搬家", "必须搬家"),
+            ("盐不可或缺", "盐或缺"),
+            ("需要的话锁门", "不需要锁门"),
+            ("需要的材料在桌上", "不需要材料在桌上"),
+            ("根据需要加盐", "根据不需要加盐"),
+            ("我需要睡觉", "我不能睡觉"),
+            ("我锁门", "我不用锁门"),
+            ("可以锁门", "不用锁门"),
+            ("需要护照", "不需要签证"),
+            ("需要不需要护照", "不需要护照"),
+            ("用不着的东西很多", "必须的东西很多"),
+            ("我喜欢鱼", "我不喜欢吃鱼"),
+            ("我喜欢鱼", "我讨厌吃鱼"),
+            ("我爱吃汤圆", "我讨厌喝汤圆"),
+            ("我爱吃醋", "我讨厌醋"),
+            ("他看不起人", "他看得见人"),
+            ("找不到工作", "没找到工作"),
+            ("听不见", "看得见"),
+            ("我想打开心结", "我打不开心结"),
+            ("I like oat milk", "I don't prefer oat milk"),
+            ("I like to fly", "I prefer not to fly"),
+            ("I like crisps", "I avoid crisps"),
+            ("I use tabs", "I hate tabs"),
+            ("I like tabs", "I don't use tabs"),
+            ("Use up the milk", "Avoid the milk"),
+            ("Use up the milk", "Don't use the milk"),
+            ("Use gloves to avoid burns", "Use gloves"),
+            ("No need to hurry", "You must wear gloves"),
+            ("No need to hurry", "Hurry"),
+            ("The required field is empty", "The optional field is empty"),
+            ("The lift is out of order", "The lift has power"),
+            ("Take it out of the box", "Take it, have the box"),
+            ("I bought a fan of steel", "I hate steel"),
+            ("I prefer tea to milk", "I dislike tea"),
+        ],
+    );
+    assert_eq!(analyze("Use gloves to avoid burns").stance(), Stance::Affirmed);
+    assert_eq!(analyze("不用谢").stance(), Stance::Affirmed);
+    assert_eq!(analyze("不得不搬家").stance(), Stance::Affirmed);
+}
+
+#[test]
+fn a_correction_is_an_explicit_change() {
+    check(
+        EXPLICIT,
+        &[
+            ("My hat size is 56", "Correction: my hat size is 57"),
+            ("My hat size is 56", "Update: my hat size is 57"),
+            ("My hat size is 56", "Actually, my hat size is 57"),
+            ("My hat size is 56", "Actually my hat size is 57"),
+            ("My default port is 80", "It's 81 now, my default port"),
+            ("端口是80", "更正：端口是81"),
+            ("端口是80", "更新：端口是81"),
+            ("The vet is on Monday", "The vet moved to Thursday"),
+            ("The doctor is on Monday", "The doctor moved to Thursday"),
+            ("展览在二楼", "展览改到四楼了"),
+            ("展览在周二", "展览改到周四了"),
+            ("聚餐在礼堂", "聚餐改到食堂了"),
+        ],
+    );
+    check(
+        Relation::Different,
+        &[
+            ("My hat size is 56", "Correction: my hat size is 56"),
+            ("My hat size is 56", "Update: my coat size is 57"),
+            ("Correction: 56 is odd", "Update: 57 is odd"),
+            ("My default port is 80", "It is 81 now, not my default port"),
+            ("My default port is 80", "It is 81 now, my coat size"),
+            ("My default port is 80", "It is late now, and my default port is open"),
+            ("The doctor is on Monday", "The doctor is on Thursday"),
+            ("展览在二楼", "展览在四楼"),
+            ("他在三班", "他在吃饭"),
+            ("展览在二楼", "开幕式改到四楼了"),
+        ],
+    );
+    let follows = |old: &str, new: &str| relation_to_previous(&analyze(old), &analyze(new));
+    assert_eq!(follows("窗帘是黑色的", "现在是黄色的"), EXPLICIT);
+    assert_eq!(follows("窗帘是黑色的", "是黄色的"), Relation::Different);
+    assert_eq!(follows("窗帘是黑色的", "现在是冬天"), Relation::Different);
+    assert_eq!(judged("窗帘是黑色的", "现在是黄色的"), Relation::Different);
+}

@@ -101,6 +101,16 @@ impl Tokenizer {
     fn run(&mut self, run: &[char], chinese: bool) {
         let mut at = 0;
         while at < run.len() {
+            if chinese
+                && let [verb, mark @ ('不' | '得'), complement, ..] = run[at..]
+                && lexicon::is_complemented(&verb.to_string(), &complement.to_string())
+            {
+                for character in [verb, mark, complement] {
+                    self.push(Kind::Han, &character.to_string());
+                }
+                at += 3;
+                continue;
+            }
             let mut length = 1;
             if chinese {
                 for candidate in (2..=lexicon::LONGEST_CHINESE.min(run.len() - at)).rev() {
