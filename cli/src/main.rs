@@ -13,7 +13,7 @@ mod shell;
 mod store;
 mod words;
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::parser::ValueSource;
@@ -27,7 +27,9 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
     };
-    let json = arguments.global.json;
+    // A program that talks to the shell reads JSON Lines, errors of opening included.
+    let scripted = matches!(arguments.command, Command::Shell(_)) && !std::io::stdin().is_terminal();
+    let json = arguments.global.json || scripted;
     let mut out = BufWriter::new(anstream::stdout());
     let result = run(arguments, &mut out).and_then(|()| out.flush().map_err(Failure::from));
     match result {

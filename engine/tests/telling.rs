@@ -152,3 +152,31 @@ fn a_value_that_begins_later_leaves_the_present_one_in_place_until_then() {
     tenant.remember(rent("The rent is 950", None)).expect("remembered");
     assert_eq!(held(&tenant), ["The rent is 950"]);
 }
+
+#[test]
+fn restoring_does_not_bring_back_what_was_replaced_meanwhile() {
+    let World { tenant, .. } = world();
+    let first = tenant.remember(speed("900", "10")).expect("remembered").id;
+    tenant.forget(Forget { id: Some(first), ..Forget::default() }).expect("forgotten");
+    tenant.remember(speed("950", "12")).expect("remembered");
+    let restored = tenant.restore(Restore { ids: vec![first], ..Restore::default() }).expect("answered");
+    assert_eq!((restored.restored.len(), restored.skipped[0].why), (0, "replaced"));
+    assert_eq!(held(&tenant), ["The pump runs at 950 rpm."]);
+}
+
+#[test]
+fn vectors_of_the_caller_rank_by_cosine_down_to_the_last() {
+    let World { tenant, .. } = world();
+    let vector = |n: usize| vec![(n as f32 * 0.7).cos(), (n as f32 * 0.7).sin()];
+    let mut angles: Vec<(usize, f32)> = Vec::new();
+    for n in 0..9 {
+        let content = format!("entry {n}");
+        tenant.remember(Remember { content, vector: Some(vector(n)), ..Remember::default() }).expect("remembered");
+        angles.push((n, (n as f32 * 0.7).cos()));
+    }
+    angles.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let request = Recall { vector: Some(vec![1.0, 0.0]), top: Some(9), ..Recall::default() };
+    let hits = tenant.recall(request).expect("recalled").hits;
+    let found: Vec<String> = hits.into_iter().map(|hit| hit.card.card.content).collect();
+    assert_eq!(found, angles.iter().map(|(n, _)| format!("entry {n}")).collect::<Vec<_>>());
+}

@@ -178,3 +178,18 @@ fn flipped_bits_never_give_another_content() {
     let (name, id) = &ids[0];
     assert!(store.tenant(name).unwrap().get(&Get { id: *id, ..Get::default() }).is_ok());
 }
+
+#[test]
+fn an_empty_store_file_is_damage_and_no_new_store() {
+    let directory = tempfile::tempdir().unwrap();
+    fill(&Store::open(directory.path(), options()).unwrap());
+    let file = directory.path().join("memcards.redb");
+    std::fs::write(&file, []).unwrap();
+    let error = Store::open(directory.path(), options()).err().expect("refused");
+    assert_eq!(error.code(), "corrupt", "{error}");
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 0, "nothing was laid out in it");
+    // A database of somebody else's is none of ours either.
+    drop(redb::Database::create(directory.path().join("other.redb")).unwrap());
+    std::fs::rename(directory.path().join("other.redb"), &file).unwrap();
+    assert_eq!(Store::open(directory.path(), options()).err().expect("refused").code(), "corrupt");
+}
