@@ -340,6 +340,11 @@ fn a_second_process_is_told_that_the_store_is_locked() {
     assert!(ran.err.contains("is in use by") && ran.err.contains("hint: "), "{ran:?}");
     let ran = place.run(&["--store", "store", "count", "--json"]);
     assert_eq!((ran.code, ran.error().as_str()), (5, "locked"));
+    // A program that talks to the shell reads JSON Lines, this one too.
+    let mut second = place.command(&["--store", "store", "shell"]);
+    let second = second.stdin(std::process::Stdio::null()).output().expect("runs");
+    assert_eq!(second.status.code(), Some(5));
+    assert!(String::from_utf8_lossy(&second.stdout).contains(r#""code":"locked""#), "{second:?}");
     drop(shell.stdin.take());
     assert!(shell.wait().expect("ends").success());
     assert_eq!(place.run(&["--store", "store", "count"]).out, "0\n");

@@ -171,7 +171,9 @@ fn vectors_of_the_caller_rank_by_cosine_down_to_the_last() {
     let mut angles: Vec<(usize, f32)> = Vec::new();
     for n in 0..9 {
         let content = format!("entry {n}");
-        tenant.remember(Remember { content, vector: Some(vector(n)), ..Remember::default() }).expect("remembered");
+        tenant
+            .remember(Remember { content, vector: Some(vector(n)), ..Remember::default() })
+            .expect("remembered");
         angles.push((n, (n as f32 * 0.7).cos()));
     }
     angles.sort_by(|a, b| b.1.total_cmp(&a.1));
