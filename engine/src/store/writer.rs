@@ -21,8 +21,16 @@ use crate::{Error, Result};
 /// Called with the changes of each commit, in order, before its callers are answered.
 pub(crate) type Observer = Box<dyn Fn(&[Applied]) + Send + Sync>;
 
-/// Answers one caller: with its result, or with why the commit failed.
-type Answer = Box<dyn FnOnce(Option<&str>) + Send>;
+/// Why a batch was not committed.
+enum Failure {
+    /// It was given up before the commit: nothing of it was written, later ones are not concerned.
+    GivenUp(String),
+    /// What is on disk is unknown: no later write can be trusted.
+    Lasting(String),
+}
+
+/// Answers one caller: with its result, or with why the batch was not committed.
+type Answer = Box<dyn FnOnce(Option<&Failure>) + Send>;
 /// One caller's writes.
 type Job = Box<dyn FnOnce(&mut Batch<'_>) -> (Answer, bool) + Send>;
 
@@ -85,9 +93,11 @@ impl Writer {
             let result = work(batch);
             let broken = result.is_err() && batch.writes() != before;
             let answer: Answer = Box::new(move |failure| {
-                let result = match failure {
-                    Some(reason) => Err(Error::ReadOnly { reason: reason.to_owned() }),
-                    None => result,
+                let result = match (failure, result) {
+                    (None, result) => result,
+                    (Some(Failure::Lasting(reason)), _) => Err(Error::ReadOnly { reason: reason.clone() }),
+                    (Some(Failure::GivenUp(_)), Err(error)) => Err(error),
+                    (Some(Failure::GivenUp(reason)), Ok(_)) => Err(Error::Internal(reason.clone())),
                 };
                 reply.send(result);
             });
@@ -170,23 +180,24 @@ impl Run {
             Some(reason) => {
                 // Still run nothing: each job is dropped, its caller sees the writer closed.
                 drop(jobs);
-                Some(reason)
+                Some(Failure::Lasting(reason))
             }
-            None => self.run(jobs, &mut answers).err().map(|error| {
+            None => self.run(jobs, &mut answers).unwrap_or_else(|error| {
                 let reason = format!(
                     "a commit failed ({error}); what it wrote may or may not be durable, reopen the store"
                 );
                 tracing::error!(%error, "commit failed, the store refuses writes until it is reopened");
                 *self.failure.lock() = Some(reason.clone());
-                reason
+                Some(Failure::Lasting(reason))
             }),
         };
         for answer in answers {
-            answer(failure.as_deref());
+            answer(failure.as_ref());
         }
     }
 
-    fn run(&self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> Result<()> {
+    /// Runs the jobs and commits; tells when the batch was given up instead.
+    fn run(&self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> Result<Option<Failure>> {
         let transaction = self.database.begin_write().map_err(storage)?;
         let mut batch = Batch::new(Tables::write(&transaction)?, self.seed);
         let mut broken = false;
@@ -199,13 +210,50 @@ impl Run {
         let applied = batch.into_applied();
         if broken {
             transaction.abort().map_err(storage)?;
-            return Err(Error::Internal("an operation failed after it had written".into()));
+            tracing::error!("a batch was given up: one of its operations failed after it had written");
+            let reason = "the batch was given up since another of its writes failed half way; nothing of it was written";
+            return Ok(Some(Failure::GivenUp(reason.into())));
         }
         if !changed {
-            return transaction.abort().map_err(storage);
+            transaction.abort().map_err(storage)?;
+            return Ok(None);
         }
         transaction.commit().map_err(storage)?;
         (self.observer)(&applied);
-        Ok(())
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::io::RealIo;
+    use crate::store::{Database, DatabaseOptions};
+    use crate::time::Timestamp;
+
+    #[test]
+    fn a_batch_given_up_leaves_nothing_and_the_store_goes_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = DatabaseOptions {
+            io: Arc::new(RealIo),
+            cache_bytes: 1 << 20,
+            queue: 8,
+            batch: 8,
+            seed: 0,
+            check_integrity: false,
+            create: true,
+        };
+        let database = Database::open(directory.path(), &options, Box::new(|_| {})).unwrap();
+        let now = Timestamp::from_micros(1);
+        let failed: Result<()> = database.write(move |batch| {
+            batch.ensure_tenant("half", now)?;
+            Err(Error::Conflict { message: "after a write".into() })
+        });
+        assert_eq!(failed.unwrap_err().code(), "conflict");
+        assert!(database.write_failure().is_none());
+        database.write(move |batch| batch.ensure_tenant("whole", now)).unwrap();
+        let tables = database.read().unwrap();
+        assert!(tables.tenant_id("half").unwrap().is_none());
+        assert!(tables.tenant_id("whole").unwrap().is_some());
     }
 }
