@@ -97,11 +97,7 @@ pub(crate) fn named_parts(hit: &Hit) -> Vec<(&'static str, f32)> {
         + parts.asks;
     // What a conversation lends, a card without one gets as a share of its own evidence:
     // shown where it comes from.
-    let lent = parts.neighbours + parts.session;
-    let (own, turns, session) = match hit.card.session {
-        None if evidence > 0.0 => (1.0 + lent / evidence, 0.0, 0.0),
-        _ => (1.0, parts.neighbours, parts.session),
-    };
+    let own = if evidence > 0.0 { 1.0 + parts.alone / evidence } else { 1.0 };
     let mut named = vec![
         ("words of the question", own * parts.keywords),
         ("words around it", own * parts.context),
@@ -111,12 +107,13 @@ pub(crate) fn named_parts(hit: &Hit) -> Vec<(&'static str, f32)> {
         ("another speaker", own * parts.speaker),
         ("said by the assistant", own * parts.role),
         ("asks itself", own * parts.asks),
-        ("turns next to it", turns),
-        ("its session", session),
+        ("turns next to it", parts.neighbours),
+        ("its session", parts.session),
         ("the exact code", parts.identifier),
         ("fresh", parts.recency),
         ("important", parts.importance),
         ("certain", parts.confidence),
+        ("later than a rival", parts.settled),
     ];
     named.retain(|(_, part)| part.abs() >= 0.005);
     named.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));

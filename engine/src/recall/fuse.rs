@@ -47,6 +47,8 @@ pub struct Parts {
     pub neighbours: f32,
     /// Lent by the best cards of the session.
     pub session: f32,
+    /// What a card without neighbours or without a session gets of itself in their place.
+    pub alone: f32,
     /// Identifiers of the question found whole.
     pub identifier: f32,
     /// Freshness, by the half-life of the category.
@@ -76,6 +78,7 @@ impl Parts {
             + self.asks
             + self.neighbours
             + self.session
+            + self.alone
             + self.identifier
     }
 
@@ -91,6 +94,7 @@ impl Parts {
             &mut self.asks,
             &mut self.neighbours,
             &mut self.session,
+            &mut self.alone,
             &mut self.identifier,
         ] {
             *part *= by;
@@ -312,9 +316,7 @@ impl<'a> Scorer<'a> {
     /// Step 4, first half: a row's own evidence with what its neighbours lend.
     fn with_neighbours(&self, partition: &Partition, own: &[f32], row: u32) -> (f32, f32) {
         let weights = self.search.weights;
-        let neighbour = |rows: &[u32]| rows.get(row as usize).copied().filter(|row| *row != NO_ROW);
-        let before = neighbour(partition.conversations().previous());
-        let after = neighbour(partition.conversations().next());
+        let (before, after) = neighbours_of(partition, row);
         let mine = own[row as usize];
         let lent = match (before, after) {
             (None, None) => weights.alone * mine,
@@ -397,8 +399,19 @@ impl<'a> Scorer<'a> {
         let Own { relevance: own, mut parts } = self.own(&self.scored[number].legs[row as usize]);
         self.factors(number, row, &mut parts, own);
         let (raw, lent, session, identifier) = self.raw(number, row);
-        parts.neighbours = lent;
-        parts.session = session;
+        let partition = self.search.partitions[number];
+        match neighbours_of(partition, row) {
+            (None, None) => {
+                parts.alone += lent;
+                // There are no words around it: its own were counted twice.
+                parts.keywords += std::mem::take(&mut parts.context);
+            }
+            _ => parts.neighbours = lent,
+        }
+        match session_of(partition, row) {
+            NO_ROW => parts.alone += session,
+            _ => parts.session = session,
+        }
         parts.identifier = identifier;
         let (relevance, cap) = (self.relevance(raw), self.cap());
         let (recency, importance, confidence) = self.modifiers(number, row);
@@ -413,6 +426,12 @@ impl<'a> Scorer<'a> {
 struct Own {
     relevance: f32,
     parts: Parts,
+}
+
+/// The rows before and after a row in its conversation.
+fn neighbours_of(partition: &Partition, row: u32) -> (Option<u32>, Option<u32>) {
+    let neighbour = |rows: &[u32]| rows.get(row as usize).copied().filter(|row| *row != NO_ROW);
+    (neighbour(partition.conversations().previous()), neighbour(partition.conversations().next()))
 }
 
 fn session_of(partition: &Partition, row: u32) -> u32 {
