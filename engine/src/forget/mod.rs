@@ -168,7 +168,7 @@ fn is_replaced(batch: &Batch<'_>, tenant: TenantId, card: &Card, now: Timestamp)
 /// With `strict`, one that is missing is an error and nothing is changed.
 fn find_all(batch: &Batch<'_>, tenant: &str, ids: &[CardId], strict: bool) -> Result<(TenantId, Vec<Card>)> {
     let missing = |id: &CardId| Error::NotFound { what: format!("card {id}") };
-    let Some(tenant) = batch.tables().tenant_id(tenant)? else {
+    let Some(tenant) = batch.tenant(tenant)? else {
         return match ids.first() {
             Some(id) => Err(missing(id)),
             None => Ok((TenantId(0), vec![])),

@@ -28,7 +28,7 @@ impl Correction {
     /// Carries the correction out inside the writer's transaction.
     pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Corrected> {
         let missing = || Error::NotFound { what: format!("card {}", self.base.id) };
-        let tenant = batch.tables().tenant_id(&self.tenant)?.ok_or_else(missing)?;
+        let tenant = batch.tenant(&self.tenant)?.ok_or_else(missing)?;
         let present = batch.tables().card(tenant, self.base.id)?.ok_or_else(missing)?;
         if present.version != self.base.version {
             return Err(Error::Conflict {

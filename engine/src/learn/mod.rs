@@ -212,6 +212,13 @@ fn content_lookups(card: &Card, hash: u128) -> Vec<Lookup<'_>> {
     speaker.map(|name| lookup(Detail::Speaker(name))).into_iter().chain([lookup(Detail::None)]).collect()
 }
 
+/// The look-ups by which a telling of the same words is found: an event is looked up as itself
+/// only; what is no event may be told of one.
+fn telling_lookups(card: &Card, hash: u128) -> impl Iterator<Item = Lookup<'_>> {
+    let wanted = if card.is_event() { 1 } else { usize::MAX };
+    content_lookups(card, hash).into_iter().take(wanted)
+}
+
 /// Points the look-ups of a card's exact content at it.
 pub(crate) fn register_content(
     batch: &mut Batch<'_>,
@@ -233,8 +240,7 @@ pub(crate) fn is_said_again(
     now: Timestamp,
 ) -> Result<bool> {
     let hash = judge::normalized_hash(&card.content);
-    let wanted = if card.is_event() { 1 } else { usize::MAX };
-    for lookup in content_lookups(card, hash).into_iter().take(wanted) {
+    for lookup in telling_lookups(card, hash) {
         let Some(other) = batch.tables().lookup(tenant, &lookup)?.filter(|other| *other != card.id) else {
             continue;
         };

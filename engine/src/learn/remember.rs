@@ -8,8 +8,8 @@ use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
 use crate::learn::compare::{Findings, are_about_the_same};
 use crate::learn::{
-    Reading, by_person, content_lookups, is_held, link, mention, register, register_content, relation,
-    succeed, supersede,
+    Reading, by_person, is_held, link, mention, register, register_content, relation, succeed, supersede,
+    telling_lookups,
 };
 use crate::store::{Batch, Lookup, ModelRecord, TenantId};
 use crate::time::Timestamp;
@@ -106,10 +106,8 @@ impl Draft {
         }
         let mut findings = Findings::default();
         let hash = self.reading.hash(&self.card.content);
-        // An event is looked up as itself; what is no event may be told of one.
-        let wanted = if self.card.is_event() { 1 } else { usize::MAX };
         let follow_up = self.follow_up(batch, tenant)?;
-        for lookup in content_lookups(&self.card, hash).into_iter().take(wanted) {
+        for lookup in telling_lookups(&self.card, hash) {
             // The same "now it is red" after another statement is about something else.
             if follow_up.is_none()
                 && let Some(known) = card(tables.lookup(tenant, &lookup)?)?
