@@ -75,7 +75,7 @@ impl Runner {
         let vectors = files::read_vectors(base, 0, if n == 0 { usize::MAX } else { n })?;
         let before = usage::resident()["VmRSS"].clone();
         let watch = Stopwatch::start();
-        let mut index = VectorIndex::new(VectorOptions {
+        let index = VectorIndex::new(VectorOptions {
             dimension: vectors.dimension,
             seed: self.seed,
             ..Default::default()
@@ -208,7 +208,7 @@ impl Runner {
         {
             self.partition()?;
         }
-        let index = self.index.as_mut().ok_or(NO_INDEX)?;
+        let index = self.index.as_ref().ok_or(NO_INDEX)?;
         let watch = Stopwatch::start();
         for (&id, vector) in ids.iter().zip(vectors.rows()) {
             index.insert(id, vector)?;
@@ -227,7 +227,7 @@ impl Runner {
     /// Removes vectors. Partitions of tenants follow, outside of the time.
     pub(crate) fn delete(&mut self, ids: &Path) -> Outcome<Value> {
         let ids = files::read_ids(ids)?;
-        let index = self.index.as_mut().ok_or(NO_INDEX)?;
+        let index = self.index.as_ref().ok_or(NO_INDEX)?;
         let watch = Stopwatch::start();
         let removed = ids.iter().filter(|&&id| index.remove(id)).count();
         let spent = watch.read();
@@ -243,7 +243,7 @@ impl Runner {
     /// Runs background work to its end; that of the tenants' partitions outside of the time.
     pub(crate) fn finish(&mut self) -> Outcome<Value> {
         let threads = self.threads;
-        let index = self.index.as_mut().ok_or(NO_INDEX)?;
+        let index = self.index.as_ref().ok_or(NO_INDEX)?;
         let watch = Stopwatch::start();
         index.settle(threads);
         let spent = watch.read();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use memcards::index::rows::RowSet;
 
@@ -43,15 +44,25 @@ pub(crate) struct VectorBytes {
 /// Vectors by id.
 pub(crate) struct VectorIndex {
     options: VectorOptions,
-    vectors: BTreeMap<u32, Vec<f32>>,
+    vectors: RwLock<Vectors>,
 }
+
+type Vectors = BTreeMap<u32, Vec<f32>>;
 
 impl VectorIndex {
     pub(crate) fn new(options: VectorOptions) -> Self {
-        Self { options, vectors: BTreeMap::new() }
+        Self { options, vectors: RwLock::default() }
     }
 
-    pub(crate) fn insert(&mut self, id: u32, vector: &[f32]) -> Result<bool> {
+    fn read(&self) -> RwLockReadGuard<'_, Vectors> {
+        self.vectors.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Vectors> {
+        self.vectors.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn insert(&self, id: u32, vector: &[f32]) -> Result<bool> {
         if vector.len() != self.options.dimension {
             return Err(std::io::Error::other("another dimension"));
         }
@@ -59,18 +70,18 @@ impl VectorIndex {
         if norm == 0.0 {
             return Ok(false);
         }
-        Ok(self.vectors.insert(id, vector.iter().map(|x| x / norm).collect()).is_none())
+        Ok(self.write().insert(id, vector.iter().map(|x| x / norm).collect()).is_none())
     }
 
-    pub(crate) fn remove(&mut self, id: u32) -> bool {
-        self.vectors.remove(&id).is_some()
+    pub(crate) fn remove(&self, id: u32) -> bool {
+        self.write().remove(&id).is_some()
     }
 
     pub(crate) fn search(&self, query: &[f32], k: usize, options: &SearchOptions<'_>) -> Vec<Neighbor> {
         let _ = (options.ef, self.options.seed, self.options.more);
         let norm = query.iter().map(|x| x * x).sum::<f32>().sqrt();
         let mut found: Vec<Neighbor> = self
-            .vectors
+            .read()
             .iter()
             .filter(|(id, _)| options.allowed.is_none_or(|allowed| allowed.contains(**id)))
             .map(|(&id, vector)| {
@@ -83,13 +94,13 @@ impl VectorIndex {
         found
     }
 
-    pub(crate) fn settle(&mut self, _threads: usize) {}
+    pub(crate) fn settle(&self, _threads: usize) {}
 
     pub(crate) fn save(&self, path: &Path) -> Result<u64> {
         let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
         let mut written = 4;
         file.write_all(&(self.options.dimension as u32).to_le_bytes())?;
-        for (id, vector) in &self.vectors {
+        for (id, vector) in self.read().iter() {
             file.write_all(&id.to_le_bytes())?;
             for x in vector {
                 file.write_all(&x.to_le_bytes())?;
@@ -106,17 +117,15 @@ impl VectorIndex {
             bytes.chunks_exact(4).map(|x| u32::from_le_bytes([x[0], x[1], x[2], x[3]])).collect();
         let dimension = words.first().copied().unwrap_or(0) as usize;
         let vectors = words.get(1..).unwrap_or_default().chunks_exact(dimension + 1);
-        Ok(Self {
-            options: VectorOptions { dimension, ..Default::default() },
-            vectors: vectors.map(|x| (x[0], x[1..].iter().map(|&x| f32::from_bits(x)).collect())).collect(),
-        })
+        let vectors = vectors.map(|x| (x[0], x[1..].iter().map(|&x| f32::from_bits(x)).collect())).collect();
+        Ok(Self { options: VectorOptions { dimension, ..Default::default() }, vectors: RwLock::new(vectors) })
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.vectors.len()
+        self.read().len()
     }
 
     pub(crate) fn bytes(&self) -> VectorBytes {
-        VectorBytes { vectors: self.vectors.len() * self.options.dimension * 4, ..Default::default() }
+        VectorBytes { vectors: self.read().len() * self.options.dimension * 4, ..Default::default() }
     }
 }
