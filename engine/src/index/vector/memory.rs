@@ -88,9 +88,8 @@ impl<T: Plain> Arena<T> {
         let flags = MapFlags::PRIVATE;
         // SAFETY: a new private mapping at an address of the system's choice touches no
         // memory that anybody uses.
-        let base = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), whole, ProtFlags::READ | ProtFlags::WRITE, flags)
-        };
+        let base =
+            unsafe { mmap_anonymous(std::ptr::null_mut(), whole, ProtFlags::READ | ProtFlags::WRITE, flags) };
         let base = NonNull::new(base.ok()?.cast::<u8>())?;
         let skip = base.as_ptr().align_offset(HUGE).min(HUGE);
         // SAFETY: `skip` is at most one huge page, and the mapping is one longer than needed.
@@ -100,11 +99,7 @@ impl<T: Plain> Arena<T> {
             // SAFETY: the range lies inside the mapping made above. Refused advice costs
             // speed only.
             let _ = unsafe {
-                rustix::mm::madvise(
-                    start.as_ptr().cast(),
-                    whole - HUGE,
-                    rustix::mm::Advice::LinuxHugepage,
-                )
+                rustix::mm::madvise(start.as_ptr().cast(), whole - HUGE, rustix::mm::Advice::LinuxHugepage)
             };
         }
         Some(Self { start: start.cast(), length, backing: Backing::Mapped { base, length: whole } })

@@ -116,6 +116,20 @@ struct WriteScratch {
     bits: Vec<u8>,
 }
 
+/// A vector of unit length in the same direction; `None` for one without a direction.
+fn unit(vector: &[f32]) -> Option<Vec<f32>> {
+    let mut unit = Vec::with_capacity(vector.len());
+    unit_into(vector, &mut unit).then_some(unit)
+}
+
+/// Brings a vector to unit length; false when it has no direction.
+fn unit_into(vector: &[f32], unit: &mut Vec<f32>) -> bool {
+    let norm = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    unit.clear();
+    unit.extend(vector.iter().map(|x| (f64::from(*x) / norm) as f32));
+    norm > 0.0 && norm.is_finite()
+}
+
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
@@ -143,14 +157,11 @@ impl VectorIndex {
             let message = format!("has {} numbers, not {}", vector.len(), self.options.dimension);
             return Err(Error::invalid("vector", message));
         }
-        let norm = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
-        if !(norm > 0.0 && norm.is_finite()) {
-            return Err(Error::invalid("vector", "must be finite and not zero"));
-        }
         let mut writer = self.writer.lock();
         let WriteScratch { unit, rotated, bits } = &mut *writer;
-        unit.clear();
-        unit.extend(vector.iter().map(|x| (f64::from(*x) / norm) as f32));
+        if !unit_into(vector, unit) {
+            return Err(Error::invalid("vector", "must be finite and not zero"));
+        }
         rotated.clone_from(unit);
         self.rotation.apply(rotated);
         bits.clear();
@@ -212,6 +223,47 @@ impl VectorIndex {
             search.run(query, scratch, out);
             scratch.work
         })
+    }
+
+    /// The exact cosine of a query with the vector of every given identifier that has one, in
+    /// the order of the identifiers. A query of another dimension finds nothing.
+    pub fn scores(&self, query: &[f32], ids: impl IntoIterator<Item = u32>, mut found: impl FnMut(u32, f32)) {
+        const BLOCK: usize = 64;
+        let generation = self.generation.load();
+        let Some(unit) = unit(query).filter(|unit| unit.len() == self.options.dimension) else { return };
+        let kernels = kernels::kernels();
+        let mut slots = [0; BLOCK];
+        let mut names = [0; BLOCK];
+        let mut out = [0.0; BLOCK];
+        let mut count = 0;
+        // The rows are taken after the slots: what a slot names is complete then.
+        let mut flush = |names: &[u32], slots: &[u32], out: &mut [f32]| {
+            kernels.gather_f32(&unit, generation.vector_rows(), slots, out);
+            for (id, score) in names.iter().zip(out.iter()) {
+                found(*id, score.clamp(-1.0, 1.0));
+            }
+        };
+        for id in ids {
+            let Some(slot) = generation.slot_of(id) else { continue };
+            (names[count], slots[count]) = (id, slot);
+            count += 1;
+            if count == BLOCK {
+                flush(&names, &slots, &mut out);
+                count = 0;
+            }
+        }
+        flush(&names[..count], &slots[..count], &mut out[..count]);
+    }
+
+    /// True when the identifier has a vector.
+    pub fn contains(&self, id: u32) -> bool {
+        self.generation.load().slot_of(id).is_some()
+    }
+
+    /// Calls with the vector of an identifier, which has unit length.
+    pub fn with_vector<T>(&self, id: u32, call: impl FnOnce(&[f32]) -> T) -> Option<T> {
+        let generation = self.generation.load();
+        generation.vector(generation.slot_of(id)?).map(call)
     }
 
     /// Brings everything that waits to its end: slots are linked into the graph.

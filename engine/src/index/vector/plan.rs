@@ -32,7 +32,13 @@ const WALK: f32 = 220.0;
 const MOST_FACTOR: f32 = 16.0;
 
 /// Chooses the way for `candidates` allowed vectors.
-pub(crate) fn choose(generation: &Generation, candidates: usize, wanted: usize, ef: usize, filtered: bool) -> Plan {
+pub(crate) fn choose(
+    generation: &Generation,
+    candidates: usize,
+    wanted: usize,
+    ef: usize,
+    filtered: bool,
+) -> Plan {
     let slots = generation.len();
     let count = candidates as f32;
     let scan = FIXED_SCAN + if filtered { SCAN_PICKED * count } else { SCAN_NEXT * slots as f32 };

@@ -184,7 +184,8 @@ impl CodedQuery {
         let step = (high - low) / 15.0;
         let per_step = if step > 0.0 { 1.0 / step } else { 0.0 };
         self.levels.clear();
-        self.levels.extend(self.rotated.iter().map(|x| ((x - low) * per_step).round().clamp(0.0, 15.0) as u8));
+        self.levels
+            .extend(self.rotated.iter().map(|x| ((x - low) * per_step).round().clamp(0.0, 15.0) as u8));
         self.bits.set(&self.levels);
         self.slope = 2.0 * step;
         self.offset = 2.0 * low;

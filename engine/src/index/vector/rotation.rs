@@ -16,7 +16,7 @@ const ROUNDS: usize = 4;
 
 /// An orthogonal transform of vectors of one dimension, the same for the same seed.
 #[derive(Clone, Debug)]
-pub struct Rotation {
+pub(crate) struct Rotation {
     dimension: usize,
     /// Length of the transformed part: the largest power of two up to the dimension.
     block: usize,
@@ -26,7 +26,7 @@ pub struct Rotation {
 
 impl Rotation {
     /// The rotation of vectors of `dimension` numbers that belongs to `seed`.
-    pub fn new(dimension: usize, seed: u64) -> Self {
+    pub(crate) fn new(dimension: usize, seed: u64) -> Self {
         let block = if dimension == 0 { 0 } else { 1 << dimension.ilog2() };
         let signs = (0..ROUNDS * dimension)
             .map(|i| match xxh3_64_with_seed(&(i as u64).to_le_bytes(), seed) & 1 {
@@ -39,7 +39,7 @@ impl Rotation {
 
     /// Rotates a vector in place. The length must be the dimension; another one is left as
     /// it is.
-    pub fn apply(&self, vector: &mut [f32]) {
+    pub(crate) fn apply(&self, vector: &mut [f32]) {
         if vector.len() != self.dimension || self.dimension == 0 {
             return;
         }

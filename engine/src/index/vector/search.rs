@@ -11,7 +11,7 @@ use crate::index::vector::graph::{Graph, Pool, Walk, WalkScratch, key_score, key
 use crate::index::vector::kernels::{self, Kernels};
 use crate::index::vector::quantize::{CodedQuery, bit_error};
 use crate::index::vector::rotation::Rotation;
-use crate::index::vector::{Neighbor, plan};
+use crate::index::vector::{Neighbor, plan, unit_into};
 
 /// Slots scanned at a time: their estimates stay in the nearest cache.
 const BLOCK: usize = 512;
@@ -67,12 +67,9 @@ impl Search<'_> {
         if self.wanted == 0 || slots == 0 || query.len() != generation.dimension {
             return;
         }
-        let norm = query.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
-        if !(norm > 0.0 && norm.is_finite()) {
+        if !unit_into(query, &mut scratch.unit) {
             return;
         }
-        scratch.unit.clear();
-        scratch.unit.extend(query.iter().map(|x| (f64::from(*x) / norm) as f32));
         let candidates = match self.allowed {
             None => generation.live(),
             Some(allowed) => allowed.len(),

@@ -64,12 +64,7 @@ struct Reverse {
 impl Graph {
     /// Links the next nodes, which must be one batch (see [`batch_end`]) or a part of one.
     /// False when they do not fit.
-    pub(crate) fn add(
-        &self,
-        kernels: &'static dyn Kernels,
-        nodes: &[NewNode<'_>],
-        threads: usize,
-    ) -> bool {
+    pub(crate) fn add(&self, kernels: &'static dyn Kernels, nodes: &[NewNode<'_>], threads: usize) -> bool {
         let first = self.settled();
         if !self.append_codes(nodes) {
             return false;

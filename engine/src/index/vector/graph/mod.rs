@@ -117,11 +117,7 @@ impl Graph {
     }
 
     fn code_rows(&self) -> kernels::Rows<'_, u8> {
-        kernels::Rows {
-            data: self.codes.values(),
-            stride: self.codes.width(),
-            length: self.scalar.length(),
-        }
+        kernels::Rows { data: self.codes.values(), stride: self.codes.width(), length: self.scalar.length() }
     }
 
     fn code(&self, slot: u32) -> Option<(&[u8], CodeTail)> {

@@ -90,7 +90,9 @@ impl Pool {
 
     /// The score of the last entry of a full pool.
     pub(crate) fn bound(&self) -> Option<f32> {
-        (self.entries.len() >= self.capacity).then(|| self.entries.last().map(|key| key_score(*key))).flatten()
+        (self.entries.len() >= self.capacity)
+            .then(|| self.entries.last().map(|key| key_score(*key)))
+            .flatten()
     }
 }
 
