@@ -13,22 +13,35 @@ use crate::index::vector::kernels;
 use crate::index::vector::memory::{AppendOnly, Arena};
 use crate::index::vector::quantize::{Scalar, bit_row_length};
 
+/// Slots of the smallest generation.
+const FIRST_CAPACITY: usize = 64;
+/// From here on arrays are mapped, and room that is not used yet costs addresses only.
+const LARGE: usize = 1 << 14;
+
+/// The room that an index of so many slots gets next.
+pub(crate) fn capacity_for(slots: usize) -> usize {
+    match slots + 1 {
+        few if few <= LARGE => few.next_power_of_two().max(FIRST_CAPACITY),
+        many => (many * 2).next_power_of_two().max(LARGE << 6),
+    }
+}
+
 /// All slots of an index.
 #[derive(Debug)]
 pub(crate) struct Generation {
     pub(crate) dimension: usize,
-    capacity: usize,
+    pub(super) capacity: usize,
     /// Vectors of unit length.
-    vectors: AppendOnly<f32>,
+    pub(super) vectors: AppendOnly<f32>,
     /// Sign bits of the rotated vectors.
-    bits: AppendOnly<u8>,
-    ids: AppendOnly<u32>,
+    pub(super) bits: AppendOnly<u8>,
+    pub(super) ids: AppendOnly<u32>,
     /// One bit per slot: set while it is the present vector of its identifier.
-    live: Arena<AtomicU64>,
+    pub(super) live: Arena<AtomicU64>,
     /// Per identifier its present slot plus one, 0 for none.
-    slots: Arena<AtomicU32>,
-    live_count: AtomicUsize,
-    graph: OnceLock<Graph>,
+    pub(super) slots: Arena<AtomicU32>,
+    pub(super) live_count: AtomicUsize,
+    pub(super) graph: OnceLock<Graph>,
 }
 
 impl Generation {
@@ -68,11 +81,16 @@ impl Generation {
         self.slots.len()
     }
 
+    /// True when a vector of this identifier can be appended.
+    pub(crate) fn has_room(&self, id: u32) -> bool {
+        self.len() < self.capacity && (id as usize) < self.identifiers()
+    }
+
     /// Appends a vector and makes it the present one of its identifier. False when there
     /// is no room; then nothing has changed.
     pub(crate) fn push(&self, id: u32, unit: &[f32], bits: &[u8]) -> bool {
         let slot = self.len();
-        if slot >= self.capacity || id as usize >= self.identifiers() {
+        if !self.has_room(id) {
             return false;
         }
         if !(self.vectors.append(unit) && self.bits.append(bits) && self.ids.append(&[id])) {
@@ -182,6 +200,11 @@ impl Generation {
         if let Some(graph) = old.graph() {
             let _ = self.graph.set(graph.with_capacity(self.capacity));
         }
+    }
+
+    /// Takes a finished graph of its first slots; there must be none yet.
+    pub(crate) fn set_graph(&self, graph: Graph) {
+        let _ = self.graph.set(graph);
     }
 
     /// Memory of the slots that are written: vectors, sign bits, and bookkeeping.

@@ -9,12 +9,18 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::store::io::IoFile;
+
 /// Arrays from this size on are mapped, aligned to huge pages, and ask for them.
 const HUGE: usize = 2 << 20;
+/// Runs of a file from this size on are mapped.
+#[cfg(unix)]
+const MAPPED_FROM: usize = 64 << 10;
 /// Alignment of smaller ones: a cache line.
 const LINE: usize = 64;
 
@@ -105,6 +111,50 @@ impl<T: Plain> Arena<T> {
         Some(Self { start: start.cast(), length, backing: Backing::Mapped { base, length: whole } })
     }
 
+    /// An array whose first `values` come from a file, at a byte offset; `length` in all.
+    /// A long run of them is mapped, copy-on-write: only what is touched is read, and
+    /// what is changed stays in memory.
+    ///
+    /// # Errors
+    /// When the file is too short or cannot be read.
+    pub(crate) fn load(file: &dyn IoFile, offset: u64, values: usize, length: usize) -> io::Result<Self> {
+        let bytes = values.saturating_mul(size_of::<T>());
+        if values > length || offset.checked_add(bytes as u64).is_none_or(|end| end > file.len().unwrap_or(0))
+        {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        let arena = Self::new(length);
+        #[cfg(unix)]
+        if bytes >= MAPPED_FROM
+            && offset.is_multiple_of(rustix::param::page_size() as u64)
+            && let Backing::Mapped { .. } = arena.backing
+            && let Some(file) = file.as_file()
+        {
+            use rustix::mm::{MapFlags, ProtFlags, mmap};
+            // SAFETY: the target is the start of this arena's own mapping, page-aligned and,
+            // rounded up to pages, not longer than it; nobody has a reference into it yet.
+            // The file is long enough (checked), and the store's lock keeps it from being
+            // cut. Copy-on-write: nothing is written to it.
+            let mapped = unsafe {
+                mmap(
+                    arena.start.as_ptr().cast(),
+                    bytes,
+                    ProtFlags::READ | ProtFlags::WRITE,
+                    MapFlags::PRIVATE | MapFlags::FIXED,
+                    file,
+                    offset,
+                )
+            };
+            mapped?;
+            return Ok(arena);
+        }
+        // SAFETY: the arena is not shared yet, `bytes` lie inside it, and any bytes are
+        // valid values.
+        let content = unsafe { std::slice::from_raw_parts_mut(arena.start.as_ptr().cast::<u8>(), bytes) };
+        file.read_at(offset, content)?;
+        Ok(arena)
+    }
+
     /// How many values there are.
     pub(crate) fn len(&self) -> usize {
         self.length
@@ -176,6 +226,23 @@ impl<T: Plain + Copy> AppendOnly<T> {
             published: AtomicUsize::new(0),
             writing: AtomicBool::new(false),
         }
+    }
+
+    /// As [`AppendOnly::new`], the first `rows` from a file.
+    pub(crate) fn load(
+        file: &dyn IoFile,
+        offset: u64,
+        width: usize,
+        rows: usize,
+        capacity: usize,
+    ) -> io::Result<Self> {
+        let values = rows.checked_mul(width).ok_or(ErrorKind::UnexpectedEof)?;
+        Ok(Self {
+            arena: Arena::load(file, offset, values, width * capacity)?,
+            width,
+            published: AtomicUsize::new(rows),
+            writing: AtomicBool::new(false),
+        })
     }
 
     /// How many rows readers may see.

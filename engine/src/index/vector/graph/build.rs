@@ -35,19 +35,19 @@ pub(crate) struct NewNode<'a> {
 
 /// A neighbour on one level, before links are made.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
-    score: f32,
-    slot: u32,
+pub(super) struct Found {
+    pub(super) score: f32,
+    pub(super) slot: u32,
 }
 
 /// What one thread needs.
 #[derive(Default)]
-struct Builder {
+pub(super) struct Builder {
     walk: WalkScratch,
     query: CodedQuery,
     dots: Vec<i32>,
-    chosen: Vec<Found>,
-    candidates: Vec<Found>,
+    pub(super) chosen: Vec<Found>,
+    pub(super) candidates: Vec<Found>,
 }
 
 /// Neighbours of a new node, from the lowest level up.
@@ -69,6 +69,11 @@ impl Graph {
         if !self.append_codes(nodes) {
             return false;
         }
+        for slot in first as u32..(first + nodes.len()) as u32 {
+            if self.level(slot) == 0 {
+                self.reserve_upper(slot, self.draw_level(slot));
+            }
+        }
         let mut chosen: Vec<Chosen> = nodes.iter().map(|_| Chosen::new()).collect();
         in_parallel(threads, &mut chosen, |builder, index, out| {
             *out = self.choose(kernels, builder, first, index, nodes);
@@ -76,7 +81,6 @@ impl Graph {
         let mut reverse = Vec::new();
         for (index, levels) in chosen.iter().enumerate() {
             let slot = (first + index) as u32;
-            self.reserve_upper(slot, levels.len() - 1);
             for (level, found) in levels.iter().enumerate() {
                 self.set_neighbours(slot, level, found.iter().map(|found| found.slot));
                 reverse.extend(found.iter().map(|found| Reverse { level, target: found.slot, source: slot }));
@@ -87,7 +91,7 @@ impl Graph {
             reverse.chunk_by(|a, b| (a.level, a.target) == (b.level, b.target)).collect();
         in_parallel(threads, &mut groups, |builder, _, group| self.link_back(kernels, builder, group));
         let highest = self.entry().map_or(0, |(_, level)| level);
-        let best = (0..nodes.len()).map(|index| (self.level_of((first + index) as u32), index));
+        let best = (0..nodes.len()).map(|index| (self.level((first + index) as u32), index));
         if let Some((level, index)) = best.max_by_key(|(level, index)| (*level, std::cmp::Reverse(*index)))
             && (level > highest || self.entry().is_none())
         {
@@ -107,22 +111,6 @@ impl Graph {
             let tail = self.scalar.encode(node.rotated, &mut levels, &mut code[..length]);
             self.codes.append(&code) && self.scales.append(&[tail.scale]) && self.sums.append(&[tail.sum])
         })
-    }
-
-    /// The level of a slot for which there are cells.
-    fn level_of(&self, slot: u32) -> usize {
-        match self.upper_at.cells()[slot as usize].load(Ordering::Acquire) {
-            0 => 0,
-            _ => self.level(slot),
-        }
-    }
-
-    fn reserve_upper(&self, slot: u32, levels: usize) {
-        let used = self.upper_used.load(Ordering::Relaxed);
-        if levels > 0 && (used + levels) * LINKS <= self.upper.len() {
-            self.upper_used.store(used + levels, Ordering::Relaxed);
-            self.upper_at.cells()[slot as usize].store(used as u32 + 1, Ordering::Release);
-        }
     }
 
     /// Neighbours of a new node on each of its levels.
@@ -175,7 +163,7 @@ impl Graph {
 
     /// Of candidates, best first, those that are nearer to the node than to any kept before:
     /// links lead in all directions instead of into one cluster.
-    fn diverse(
+    pub(super) fn diverse(
         &self,
         kernels: &'static dyn Kernels,
         candidates: &[Found],
@@ -226,7 +214,11 @@ impl Graph {
 }
 
 /// Runs a task for every item, by several threads; each item is handled by one of them.
-fn in_parallel<T: Send>(threads: usize, items: &mut [T], task: impl Fn(&mut Builder, usize, &mut T) + Sync) {
+pub(super) fn in_parallel<T: Send>(
+    threads: usize,
+    items: &mut [T],
+    task: impl Fn(&mut Builder, usize, &mut T) + Sync,
+) {
     if threads <= 1 || items.len() <= CHUNK {
         let mut builder = Builder::default();
         for (index, item) in items.iter_mut().enumerate() {

@@ -8,6 +8,7 @@
 //! or filters beyond a test per slot.
 
 mod build;
+mod copy;
 mod pool;
 mod walk;
 
@@ -20,6 +21,7 @@ use crate::index::vector::memory::{AppendOnly, Arena};
 use crate::index::vector::quantize::{CodeTail, Scalar};
 
 pub(crate) use build::{NewNode, batch_end};
+pub(crate) use copy::GONE;
 pub(crate) use pool::{Pool, key_score, key_slot};
 pub(crate) use walk::{Walk, WalkScratch};
 
@@ -33,37 +35,44 @@ pub(crate) const EF_CONSTRUCTION: usize = 128;
 const NONE: u32 = u32::MAX;
 /// Levels above the lowest; 16 to the seventh nodes fill them.
 const MOST_LEVELS: usize = 7;
+/// Where the level stands in the word that says where upper levels are.
+const LEVEL_SHIFT: u32 = 28;
 
 /// A graph over the first slots of an index.
 #[derive(Debug)]
 pub(crate) struct Graph {
-    scalar: Scalar,
-    seed: u64,
-    codes: AppendOnly<u8>,
-    scales: AppendOnly<f32>,
-    sums: AppendOnly<u32>,
+    pub(super) scalar: Scalar,
+    pub(super) seed: u64,
+    pub(super) codes: AppendOnly<u8>,
+    pub(super) scales: AppendOnly<f32>,
+    pub(super) sums: AppendOnly<u32>,
     /// `BASE_LINKS` cells per slot.
-    base: Arena<AtomicU32>,
-    /// Per slot: first block of its upper levels plus one, 0 for none.
-    upper_at: Arena<AtomicU32>,
+    pub(super) base: Arena<AtomicU32>,
+    /// Per slot: its level above `LEVEL_SHIFT` bits, below them the first block of its upper
+    /// levels; 0 for a slot on the lowest level only.
+    pub(super) upper_at: Arena<AtomicU32>,
     /// Blocks of `LINKS` cells, one per upper level of a node.
-    upper: Arena<AtomicU32>,
-    upper_used: AtomicUsize,
+    pub(super) upper: Arena<AtomicU32>,
+    pub(super) upper_used: AtomicUsize,
     /// Where every walk begins: level in the high half, slot plus one in the low one.
-    entry: AtomicU64,
+    pub(super) entry: AtomicU64,
     /// Slots that are linked.
-    settled: AtomicUsize,
+    pub(super) settled: AtomicUsize,
 }
 
 /// Bytes from one code to the next: none lies over more cache lines than it must.
-fn code_stride(length: usize) -> usize {
+pub(super) fn code_stride(length: usize) -> usize {
     if length > 64 { length.next_multiple_of(64) } else { length.next_power_of_two() }
+}
+
+/// Room for upper levels, in blocks: one node in fifteen needs one on average.
+pub(super) fn upper_blocks(capacity: usize) -> usize {
+    capacity / 12 + 64
 }
 
 impl Graph {
     /// A graph without nodes, with room for `capacity` of them.
     pub(crate) fn new(scalar: Scalar, capacity: usize, seed: u64) -> Self {
-        let blocks = capacity / 12 + 64;
         Self {
             scalar,
             seed,
@@ -72,31 +81,11 @@ impl Graph {
             sums: AppendOnly::new(1, capacity),
             base: Arena::new(capacity * BASE_LINKS),
             upper_at: Arena::new(capacity),
-            upper: Arena::new(blocks * LINKS),
+            upper: Arena::new(upper_blocks(capacity) * LINKS),
             upper_used: AtomicUsize::new(0),
             entry: AtomicU64::new(0),
             settled: AtomicUsize::new(0),
         }
-    }
-
-    /// The same graph with room for more nodes. Nobody may add nodes meanwhile.
-    pub(crate) fn with_capacity(&self, capacity: usize) -> Self {
-        let new = Self::new(self.scalar, capacity, self.seed);
-        let fits = new.codes.append(self.codes.values())
-            && new.scales.append(self.scales.values())
-            && new.sums.append(self.sums.values());
-        debug_assert!(fits, "a graph that grows has room for the smaller one");
-        for (old, new) in
-            [(&self.base, &new.base), (&self.upper_at, &new.upper_at), (&self.upper, &new.upper)]
-        {
-            for (from, to) in old.cells().iter().zip(new.cells()) {
-                to.store(from.load(Ordering::Acquire), Ordering::Release);
-            }
-        }
-        new.upper_used.store(self.upper_used.load(Ordering::Acquire), Ordering::Release);
-        new.entry.store(self.entry.load(Ordering::Acquire), Ordering::Release);
-        new.settled.store(self.settled(), Ordering::Release);
-        new
     }
 
     /// How many slots are linked: the graph finds these, and only these.
@@ -133,8 +122,11 @@ impl Graph {
         let (cells, from, count) = match level {
             0 => (&self.base, slot * BASE_LINKS, BASE_LINKS),
             _ => match self.upper_at.cells().get(slot).map(|at| at.load(Ordering::Acquire)) {
-                None | Some(0) => return &[],
-                Some(at) => (&self.upper, (at as usize - 1 + level - 1) * LINKS, LINKS),
+                Some(at) if level <= (at >> LEVEL_SHIFT) as usize => {
+                    let block = (at & ((1 << LEVEL_SHIFT) - 1)) as usize + level - 1;
+                    (&self.upper, block * LINKS, LINKS)
+                }
+                _ => return &[],
             },
         };
         cells.cells().get(from..from + count).unwrap_or(&[])
@@ -168,12 +160,28 @@ impl Graph {
         Some((slot, (entry >> 32) as usize))
     }
 
+    /// The level of a slot.
+    fn level(&self, slot: u32) -> usize {
+        let at = self.upper_at.cells().get(slot as usize).map_or(0, |at| at.load(Ordering::Acquire));
+        (at >> LEVEL_SHIFT) as usize
+    }
+
+    /// Makes room for the upper levels of a slot; without any left it stays on the lowest.
+    fn reserve_upper(&self, slot: u32, level: usize) {
+        let used = self.upper_used.load(Ordering::Relaxed);
+        if level > 0 && (used + level) * LINKS <= self.upper.len() && used < 1 << LEVEL_SHIFT {
+            self.upper_used.store(used + level, Ordering::Relaxed);
+            let at = (level as u32) << LEVEL_SHIFT | used as u32;
+            self.upper_at.cells()[slot as usize].store(at, Ordering::Release);
+        }
+    }
+
     fn set_entry(&self, slot: u32, level: usize) {
         self.entry.store((level as u64) << 32 | u64::from(slot + 1), Ordering::Release);
     }
 
-    /// The level of a slot: geometric with ratio 1 to `LINKS`, drawn from the seed.
-    fn level(&self, slot: u32) -> usize {
+    /// The level that a new slot draws: geometric with ratio 1 to `LINKS`, from the seed.
+    fn draw_level(&self, slot: u32) -> usize {
         let mut draw = xxh3_64_with_seed(&slot.to_le_bytes(), self.seed);
         let mut level = 0;
         while level < MOST_LEVELS && draw.is_multiple_of(LINKS as u64) {
