@@ -1,0 +1,3 @@
+//! The vector index: compact codes of vectors, and the search over them.
+
+pub mod kernels;
