@@ -38,7 +38,6 @@ unsafe fn fold_f32(a: &[f32], b: &[f32], step: impl Fn(__m512, __m512, __m512) -
     while at + 16 <= length {
         // SAFETY: at + 16 elements are within both slices.
         let (x, y) = unsafe { (_mm512_loadu_ps(a.add(at)), _mm512_loadu_ps(b.add(at))) };
-        sums.rotate_left(1);
         sums[0] = step(sums[0], x, y);
         at += 16;
     }
@@ -81,15 +80,22 @@ pub(super) unsafe fn l2_f32(a: &[f32], b: &[f32]) -> f32 {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 unsafe fn fold_bf16(a: &[Bf16], b: &[Bf16], step: impl Fn(__m512, __m512, __m512) -> __m512) -> f32 {
-    let widen = |half| _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(half)));
     let (length, a, b) = (a.len(), a.as_ptr().cast::<i16>(), b.as_ptr().cast::<i16>());
+    let widen = |half| _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(half)));
+    // SAFETY: called only for at + 16 <= length.
+    let at_16 = |at| unsafe { (widen(_mm256_loadu_epi16(a.add(at))), widen(_mm256_loadu_epi16(b.add(at)))) };
     let mut sums = [_mm512_setzero_ps(); 4];
     let mut at = 0;
+    while at + 64 <= length {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            let (x, y) = at_16(at + 16 * lane);
+            *sum = step(*sum, x, y);
+        }
+        at += 64;
+    }
     while at + 16 <= length {
-        // SAFETY: at + 16 elements are within both slices.
-        let (x, y) = unsafe { (_mm256_loadu_epi16(a.add(at)), _mm256_loadu_epi16(b.add(at))) };
-        sums.rotate_left(1);
-        sums[0] = step(sums[0], widen(x), widen(y));
+        let (x, y) = at_16(at);
+        sums[0] = step(sums[0], x, y);
         at += 16;
     }
     if at < length {
@@ -152,7 +158,6 @@ pub(super) unsafe fn dot_bf16(a: &[Bf16], b: &[Bf16]) -> f32 {
         // SAFETY: the mask admits only elements within both slices; others are not read.
         let (x, y) =
             unsafe { (_mm512_maskz_loadu_epi16(mask, a.add(at)), _mm512_maskz_loadu_epi16(mask, b.add(at))) };
-        sums.rotate_left(1);
         sums[0] = step(sums[0], x, y);
         at += 32;
     }
