@@ -16,6 +16,9 @@ use super::gather::prefetch;
 /// Rows that are asked for ahead of use.
 const AHEAD: usize = 16;
 
+/// Bytes between the rows in work and those asked for, when rows come in order.
+const AHEAD_BYTES: usize = 4096;
+
 /// The sums of four rows, four parts in each quarter. The query has `2 * PAIRS` words, or
 /// as many as there are when that is 0.
 ///
@@ -179,8 +182,19 @@ unsafe fn range_pairs<const PAIRS: usize>(
     out: &mut [u32],
 ) {
     let start = rows.data.as_ptr().wrapping_add(from.wrapping_mul(rows.stride));
-    let pointer = |number: usize| start.wrapping_add(number * rows.stride);
-    // SAFETY: from + number is a row, and a row has all the words. Lines come in order, so
-    // the CPU fetches ahead by itself.
-    unsafe { sum_rows::<PAIRS>(planes, words, out, pointer, |_| ()) }
+    let pointer = |number: usize| start.wrapping_add(number.wrapping_mul(rows.stride));
+    let bytes = if PAIRS > 0 { 16 * PAIRS } else { 8 * words };
+    // Lines come in order, yet the CPU alone does not fetch far enough ahead.
+    let dense = rows.stride <= 2 * bytes + 64;
+    let ahead = |first: usize| {
+        if dense {
+            prefetch(pointer(first).wrapping_add(AHEAD_BYTES), 16 * rows.stride);
+        } else {
+            for row in 0..16 {
+                prefetch(pointer(first + AHEAD + row), bytes);
+            }
+        }
+    };
+    // SAFETY: from + number is a row, and a row has all the words.
+    unsafe { sum_rows::<PAIRS>(planes, words, out, pointer, ahead) }
 }
