@@ -1,4 +1,4 @@
-//! AVX-512 with VNNI: Ice Lake, Zen 4 and newer.
+//! AVX-512 with VNNI and BITALG: Ice Lake, Zen 4 and newer.
 //!
 //! Bytes are multiplied by `vpdpbusd`, which takes unsigned times signed and never
 //! saturates; where both sides have the same sign, one is shifted by 128 and the shift is
@@ -12,7 +12,7 @@ mod pair;
 
 use super::{Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_pair, check_range_bits};
 
-/// Exists only where the CPU has F, BW, VL and VNNI.
+/// Exists only where the CPU has F, BW, VL, VNNI and BITALG.
 pub(super) struct Avx512(());
 
 /// The same with the dot product of bf16 in hardware.
@@ -28,6 +28,7 @@ pub(super) fn detect() -> Vec<&'static dyn Kernels> {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vnni")
+        && is_x86_feature_detected!("avx512bitalg")
     {
         found.push(&PLAIN);
         if is_x86_feature_detected!("avx512bf16") {
@@ -113,14 +114,14 @@ impl Kernels for Avx512 {
         check_gather_bits(query, &rows, ids, out.len());
         // SAFETY: the CPU has the features, or `self` would not be; a row holds the words of
         // the query, every id is a row, and `out` is as long as `ids`.
-        unsafe { bits::gather_bits(query.values(), rows, ids, out) }
+        unsafe { bits::gather_bits(query.planes(), query.words(), rows, ids, out) }
     }
 
     fn range_bits(&self, query: &BitQuery, rows: Rows<'_, u8>, from: u32, out: &mut [u32]) {
         check_range_bits(query, &rows, from, out.len());
         // SAFETY: the CPU has the features, or `self` would not be; a row holds the words of
         // the query, and `from..from + out.len()` are rows.
-        unsafe { bits::range_bits(query.values(), rows, from as usize, out) }
+        unsafe { bits::range_bits(query.planes(), query.words(), rows, from as usize, out) }
     }
 }
 

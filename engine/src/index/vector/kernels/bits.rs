@@ -5,16 +5,16 @@ use super::MAXIMUM_LENGTH;
 /// A query of unsigned 4-bit values, to be summed over the set bits of a row.
 ///
 /// A row is `words()` little-endian words of 64 bits; dimension `i` is bit `i % 64` of
-/// word `i / 64`. The values are kept in the two forms that the kernels use: as four planes
-/// of bits (the sum is that of `2^p * popcount(row & plane p)`), and as one byte each (a
-/// word of a row is then a mask of 64 lanes).
+/// word `i / 64`. The values are kept as planes of bits: the sum is that of
+/// `2^p * popcount(row & plane p)`.
 #[derive(Clone, Debug, Default)]
 pub struct BitQuery {
     dimension: usize,
-    /// `planes[word][plane]`.
-    planes: Vec<[u64; 4]>,
-    values: Vec<[u8; 64]>,
+    planes: Vec<Planes>,
 }
+
+/// The planes of two words: `planes[plane][word]`, zero beyond the last dimension.
+pub(super) type Planes = [[u64; 2]; 4];
 
 impl BitQuery {
     /// A query of these values, one per dimension.
@@ -35,13 +35,11 @@ impl BitQuery {
         assert!(values.len() <= MAXIMUM_LENGTH, "query of {} values", values.len());
         assert!(values.iter().fold(0, |all, value| all | value) <= 15, "a query value exceeds 15");
         self.dimension = values.len();
-        self.values.clear();
         self.planes.clear();
-        for part in values.chunks(64) {
-            let mut bytes = [0; 64];
-            bytes[..part.len()].copy_from_slice(part);
+        for pair in values.chunks(128) {
+            let mut bytes = [0; 128];
+            bytes[..pair.len()].copy_from_slice(pair);
             self.planes.push(planes_of(&bytes));
-            self.values.push(bytes);
         }
     }
 
@@ -52,31 +50,25 @@ impl BitQuery {
 
     /// How many 64-bit words of a row the query covers.
     pub fn words(&self) -> usize {
-        self.planes.len()
+        self.dimension.div_ceil(64)
     }
 
-    /// The planes of each word.
-    pub(super) fn planes(&self) -> &[[u64; 4]] {
+    /// The planes of every two words.
+    pub(super) fn planes(&self) -> &[Planes] {
         &self.planes
-    }
-
-    /// The values of the dimensions of each word, zero beyond the last dimension.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    pub(super) fn values(&self) -> &[[u8; 64]] {
-        &self.values
     }
 }
 
-fn planes_of(values: &[u8; 64]) -> [u64; 4] {
-    let mut planes = [0; 4];
+fn planes_of(values: &[u8; 128]) -> Planes {
+    let mut planes = Planes::default();
     for (position, eight) in values.as_chunks::<8>().0.iter().enumerate() {
         let eight = u64::from_le_bytes(*eight);
-        for (plane, bits) in planes.iter_mut().enumerate() {
+        for (plane, words) in planes.iter_mut().enumerate() {
             // The lowest bit of byte i moves to bit 56 + i; the other products land below
             // bit 56 or above bit 63, and no two meet.
             let gathered =
                 ((eight >> plane) & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            *bits |= gathered << (position * 8);
+            words[position / 8] |= gathered << (position % 8 * 8);
         }
     }
     planes

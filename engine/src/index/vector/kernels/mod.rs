@@ -8,7 +8,7 @@
 //! to [`MAXIMUM_LENGTH`]. A call whose arguments do not fit together (unequal lengths, a row
 //! number out of range) panics before it reads anything.
 //!
-//! Implementations: AVX-512 with VNNI, AVX2 with FMA, `simsimd` for pairs where neither is
+//! Implementations: AVX-512 with VNNI and BITALG, AVX2 with FMA, `simsimd` for pairs where neither is
 //! there (on AArch64 it has NEON; batches are then plain loops that the compiler vectorises),
 //! and plain Rust. All integer results are exact and equal among them; sums of floats
 //! differ in the last bits.

@@ -1,6 +1,7 @@
 //! Plain Rust, written so that the compiler can vectorise it: the reference of the other
 //! implementations, and the last resort.
 
+use super::bits::Planes;
 use super::nibbles::BLOCK;
 use super::{Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_pair, check_range_bits};
 
@@ -132,13 +133,22 @@ pub(super) fn dot_u4_i8(code: &[u8], query: &[i8]) -> i32 {
 
 /// Sum of the query's values where the row has a set bit, by its planes.
 #[inline(always)]
-pub(super) fn sum_bits(planes: &[[u64; 4]], row: &[u8]) -> u32 {
+pub(super) fn sum_bits(planes: &[Planes], row: &[u8]) -> u32 {
     let mut counts = [0; 4];
-    for (planes, word) in planes.iter().zip(row.as_chunks::<8>().0) {
-        let word = u64::from_le_bytes(*word);
+    let mut add = |planes: &Planes, position: usize, word: [u8; 8]| {
+        let word = u64::from_le_bytes(word);
         for (count, plane) in counts.iter_mut().zip(planes) {
-            *count += (word & plane).count_ones();
+            *count += (word & plane[position]).count_ones();
         }
+    };
+    let (pairs, rest) = row.as_chunks::<8>().0.as_chunks::<2>();
+    for (planes, pair) in planes.iter().zip(pairs) {
+        add(planes, 0, pair[0]);
+        add(planes, 1, pair[1]);
+    }
+    // A last word alone: there is nothing in the other half of its planes.
+    if let (Some(planes), [word]) = (planes.get(pairs.len()), rest) {
+        add(planes, 0, *word);
     }
     counts[0] + 2 * counts[1] + 4 * counts[2] + 8 * counts[3]
 }

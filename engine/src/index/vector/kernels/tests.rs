@@ -236,7 +236,7 @@ proptest! {
             let error = (f64::from(rounded.to_f32()) - f64::from(value)).abs();
             for neighbour in [rounded.0.wrapping_sub(1), rounded.0.wrapping_add(1)] {
                 let other = (f64::from(Bf16(neighbour).to_f32()) - f64::from(value)).abs();
-                prop_assert!(other.is_nan() || error < other || (error == other && rounded.0 % 2 == 0));
+                prop_assert!(other.is_nan() || error < other || (error == other && rounded.0.is_multiple_of(2)));
             }
         }
         prop_assert!(value.is_nan() || Bf16::from_f32(rounded.to_f32()) == rounded);

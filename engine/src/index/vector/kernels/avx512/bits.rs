@@ -1,170 +1,200 @@
 //! Sums over the set bits of rows.
 //!
-//! A word of a row serves as the mask under which the 64 values of the query, one byte
-//! each, are added to 64 byte sums: one masked addition per word, where planes of bits
-//! would take four ANDs and four population counts per eight words. A byte holds the sum
-//! of 17 values of 15; sums move to wider lanes every 16 words.
+//! Four rows share a register, two words of each in a quarter of it; planes of the query
+//! are repeated in every quarter. Bytes are counted (`vpopcntb`), and one `vpdpbusd` both
+//! weighs the counts of a plane and adds them to sums of 32 bits: nothing is left over for
+//! six words, and no row has an addition across the register of its own, since the sums of
+//! four registers are transposed into those of sixteen rows in order. Taking words as masks
+//! for additions of query bytes was measured as well, and is up to half slower.
 
 use std::arch::x86_64::*;
 
 use super::super::Rows;
-use super::gather::{add_quarters, prefetch};
-
-/// Words after which the bytes must be emptied.
-const FULL: usize = 16;
+use super::super::bits::Planes;
+use super::gather::prefetch;
 
 /// Rows that are asked for ahead of use.
 const AHEAD: usize = 16;
 
-/// The sums of four rows over `words` words, at most [`FULL`].
+/// Bytes between the rows in work and those asked for, when rows come in order.
+const AHEAD_BYTES: usize = 4096;
+
+/// The sums of four rows, four parts in each quarter. The query has `2 * PAIRS` words, or
+/// as many as there are when that is 0.
 ///
 /// # Safety
-/// `words` words can be read at every row, and `values` has as many.
+/// `words` words can be read at every row, `planes` are those of `words` words, and
+/// `words` is `2 * PAIRS` unless 0.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-unsafe fn sum_few(values: *const [u8; 64], rows: [*const u8; 4], words: usize) -> __m128i {
-    let mut sums = [_mm512_setzero_si512(); 4];
-    for word in 0..words {
-        // SAFETY: word < words.
-        let value = unsafe { _mm512_loadu_epi8(values.add(word).cast()) };
-        for (sum, row) in sums.iter_mut().zip(rows) {
-            // SAFETY: the row has this word, at any alignment; x86 is little-endian.
-            let mask = unsafe { row.add(8 * word).cast::<u64>().read_unaligned() };
-            *sum = _mm512_mask_add_epi8(*sum, mask, *sum, value);
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx512bitalg")]
+unsafe fn sum_four<const PAIRS: usize>(planes: &[Planes], words: usize, rows: [*const u8; 4]) -> __m512i {
+    let mut sums = [_mm512_setzero_si512(); 2];
+    let mut add = |planes: &Planes, [a, b, c, d]: [__m128i; 4]| {
+        let ab = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(a), b);
+        let cd = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(c), d);
+        let bits = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(ab), cd);
+        for (number, plane) in planes.iter().enumerate() {
+            // SAFETY: a plane has 16 bytes.
+            let plane = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(plane.as_ptr().cast()) });
+            let counts = _mm512_popcnt_epi8(_mm512_and_si512(bits, plane));
+            let sum = &mut sums[number % 2];
+            *sum = _mm512_dpbusd_epi32(*sum, counts, _mm512_set1_epi8(1 << number));
         }
+    };
+    let pairs = if PAIRS > 0 { PAIRS } else { words / 2 };
+    for (pair, planes) in planes.iter().take(pairs).enumerate() {
+        // SAFETY: the words 2 * pair and 2 * pair + 1 of a row are readable.
+        add(planes, rows.map(|row| unsafe { _mm_loadu_si128(row.add(16 * pair).cast()) }));
     }
-    // Eight sums of at most 8 * 16 * 15 per row, then packed: in every quarter of the
-    // register two 16-bit sums of each of the four rows, then one 32-bit sum of each.
-    let zero = _mm512_setzero_si512();
-    let [a, b, c, d] = sums.map(|sum| _mm512_sad_epu8(sum, zero));
-    let packed = _mm512_packus_epi32(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d));
-    add_quarters(_mm512_madd_epi16(packed, _mm512_set1_epi16(1)))
+    if PAIRS == 0 && words % 2 == 1 {
+        // SAFETY: the last word of a row is readable; no more than it is read.
+        add(&planes[pairs], rows.map(|row| unsafe { _mm_loadu_si64(row.add(16 * pairs)) }));
+    }
+    _mm512_add_epi32(sums[0], sums[1])
 }
 
-/// The sums of four rows; `WORDS` is their number of words, or 0 for `values.len()`.
+/// The sums of the rows at `pointer(i)`, sixteen at a time, then four; the last four are
+/// filled up by repeating the last row. `ahead(i)` is called before row `i` and the next
+/// fifteen are read.
 ///
 /// # Safety
-/// `values.len()` words can be read at every row, and that is `WORDS` unless 0.
+/// `words` words can be read at `pointer(i)` for every `i < out.len()`; the rest as
+/// [`sum_four`].
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-unsafe fn sum_rows<const WORDS: usize>(values: &[[u8; 64]], rows: [*const u8; 4]) -> __m128i {
-    if WORDS > 0 {
-        // SAFETY: as promised.
-        return unsafe { sum_few(values.as_ptr(), rows, WORDS) };
-    }
-    let mut sums = _mm_setzero_si128();
-    for (number, part) in values.chunks(FULL).enumerate() {
-        // SAFETY: the rows have all words of all parts.
-        let rows = rows.map(|row| unsafe { row.add(8 * FULL * number) });
-        // SAFETY: as above; a part has no more than FULL words.
-        sums = _mm_add_epi32(sums, unsafe { sum_few(part.as_ptr(), rows, part.len()) });
-    }
-    sums
-}
-
-/// Calls `sum_rows` for the rows at `pointer(i)`, four at a time; the last rows are filled
-/// up by repeating the last one.
-///
-/// # Safety
-/// `values.len()` words can be read at `pointer(i)` for every `i < out.len()`, and that is
-/// `WORDS` unless 0.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-unsafe fn for_rows<const WORDS: usize>(
-    values: &[[u8; 64]],
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx512bitalg")]
+unsafe fn sum_rows<const PAIRS: usize>(
+    planes: &[Planes],
+    words: usize,
     out: &mut [u32],
     pointer: impl Fn(usize) -> *const u8,
     ahead: impl Fn(usize),
 ) {
+    let planes = if PAIRS > 0 { &planes[..PAIRS] } else { planes };
     let count = out.len();
-    let (groups, rest) = out.as_chunks_mut::<4>();
+    let (groups, rest) = out.as_chunks_mut::<16>();
+    // From four rows in quarters, with their group inside, to groups of four rows.
+    let order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     let mut first = 0;
     for out in groups {
         ahead(first);
-        // SAFETY: first + 4 <= count.
-        let sums = unsafe { sum_rows::<WORDS>(values, [0, 1, 2, 3].map(|row| pointer(first + row))) };
-        // SAFETY: `out` has four elements.
-        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), sums) };
-        first += 4;
+        let [a, b, c, d] = [0, 4, 8, 12].map(|group| {
+            let rows = [0, 1, 2, 3].map(|row| pointer(first + group + row));
+            // SAFETY: first + 16 <= count.
+            unsafe { sum_four::<PAIRS>(planes, words, rows) }
+        });
+        let ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+        let cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+        let all = _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+        // SAFETY: `out` has sixteen elements.
+        unsafe { _mm512_storeu_epi32(out.as_mut_ptr().cast(), _mm512_permutexvar_epi32(order, all)) };
+        first += 16;
     }
-    if !rest.is_empty() {
-        let mut four = [0u32; 4];
+    for out in rest.chunks_mut(4) {
+        let rows = [0, 1, 2, 3].map(|row| pointer((first + row).min(count - 1)));
         // SAFETY: only rows below count are asked for.
-        let sums = unsafe {
-            sum_rows::<WORDS>(values, [0, 1, 2, 3].map(|row| pointer((first + row).min(count - 1))))
-        };
-        // SAFETY: `four` has four elements.
-        unsafe { _mm_storeu_si128(four.as_mut_ptr().cast(), sums) };
-        rest.copy_from_slice(&four[..rest.len()]);
+        let sums = unsafe { sum_four::<PAIRS>(planes, words, rows) };
+        let sums = _mm512_add_epi32(sums, _mm512_shuffle_epi32::<0b01_00_11_10>(sums));
+        let sums = _mm512_add_epi32(sums, _mm512_shuffle_epi32::<0b10_11_00_01>(sums));
+        let four = _mm512_castsi512_si128(_mm512_permutexvar_epi32(order, sums));
+        // SAFETY: the mask admits as many elements as `out` has, at most four.
+        unsafe { _mm_mask_storeu_epi32(out.as_mut_ptr().cast(), (1 << out.len()) - 1, four) };
+        first += 4;
     }
 }
 
-/// Calls `$function` with the number of words as a constant where that is a usual one.
+/// Calls `$function` with half the number of words as a constant where that is a usual one.
 macro_rules! by_words {
-    ($function:ident, $values:expr $(, $argument:expr)*) => {
-        match $values.len() {
-            1 => $function::<1>($values $(, $argument)*),
-            2 => $function::<2>($values $(, $argument)*),
-            6 => $function::<6>($values $(, $argument)*),
-            8 => $function::<8>($values $(, $argument)*),
-            12 => $function::<12>($values $(, $argument)*),
-            16 => $function::<16>($values $(, $argument)*),
-            _ => $function::<0>($values $(, $argument)*),
+    ($words:ident, $function:ident($($argument:expr),*)) => {
+        match $words {
+            2 => $function::<1>($($argument),*),
+            6 => $function::<3>($($argument),*),
+            8 => $function::<4>($($argument),*),
+            12 => $function::<6>($($argument),*),
+            16 => $function::<8>($($argument),*),
+            _ => $function::<0>($($argument),*),
         }
     };
 }
 
 /// # Safety
-/// `8 * values.len() <= rows.length`, every id is a row, `out` is as long as `ids`.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-pub(super) unsafe fn gather_bits(values: &[[u8; 64]], rows: Rows<'_, u8>, ids: &[u32], out: &mut [u32]) {
-    // SAFETY: handed on; the constant is the length.
-    unsafe { by_words!(gather_words, values, rows, ids, out) }
+/// `planes` are those of `words` words, `8 * words <= rows.length`, every id is a row, and
+/// `out` is as long as `ids`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx512bitalg")]
+pub(super) unsafe fn gather_bits(
+    planes: &[Planes],
+    words: usize,
+    rows: Rows<'_, u8>,
+    ids: &[u32],
+    out: &mut [u32],
+) {
+    // SAFETY: handed on; the constant is half the number of words.
+    unsafe { by_words!(words, gather_pairs(planes, words, rows, ids, out)) }
 }
 
 /// # Safety
-/// As [`gather_bits`], and `values.len()` is `WORDS` unless 0.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-unsafe fn gather_words<const WORDS: usize>(
-    values: &[[u8; 64]],
+/// As [`gather_bits`], and `words` is `2 * PAIRS` unless 0.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx512bitalg")]
+unsafe fn gather_pairs<const PAIRS: usize>(
+    planes: &[Planes],
+    words: usize,
     rows: Rows<'_, u8>,
     ids: &[u32],
     out: &mut [u32],
 ) {
     let base = rows.data.as_ptr();
-    let bytes = 8 * values.len();
+    let bytes = if PAIRS > 0 { 16 * PAIRS } else { 8 * words };
     for &id in &ids[..ids.len().min(AHEAD)] {
         prefetch(base.wrapping_add(id as usize * rows.stride), bytes);
     }
     let pointer = |number: usize| base.wrapping_add(ids[number] as usize * rows.stride);
     let ahead = |first: usize| {
-        for &id in ids.iter().skip(first + AHEAD).take(4) {
+        for &id in ids.iter().skip(first + AHEAD).take(16) {
             prefetch(base.wrapping_add(id as usize * rows.stride), bytes);
         }
     };
     // SAFETY: every id is a row, and a row has all the words.
-    unsafe { for_rows::<WORDS>(values, out, pointer, ahead) }
+    unsafe { sum_rows::<PAIRS>(planes, words, out, pointer, ahead) }
 }
 
 /// # Safety
-/// `8 * values.len() <= rows.length`, and `from..from + out.len()` are rows.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-pub(super) unsafe fn range_bits(values: &[[u8; 64]], rows: Rows<'_, u8>, from: usize, out: &mut [u32]) {
-    // SAFETY: handed on; the constant is the length.
-    unsafe { by_words!(range_words, values, rows, from, out) }
-}
-
-/// # Safety
-/// As [`range_bits`], and `values.len()` is `WORDS` unless 0.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-unsafe fn range_words<const WORDS: usize>(
-    values: &[[u8; 64]],
+/// `planes` are those of `words` words, `8 * words <= rows.length`, and
+/// `from..from + out.len()` are rows.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx512bitalg")]
+pub(super) unsafe fn range_bits(
+    planes: &[Planes],
+    words: usize,
     rows: Rows<'_, u8>,
     from: usize,
     out: &mut [u32],
 ) {
-    let start = rows.data.as_ptr().wrapping_add(from * rows.stride);
-    // SAFETY: from + number is a row, and a row has all the words. Lines come in order, so
-    // the CPU fetches ahead by itself.
-    unsafe { for_rows::<WORDS>(values, out, |number| start.wrapping_add(number * rows.stride), |_| ()) }
+    // SAFETY: handed on; the constant is half the number of words.
+    unsafe { by_words!(words, range_pairs(planes, words, rows, from, out)) }
+}
+
+/// # Safety
+/// As [`range_bits`], and `words` is `2 * PAIRS` unless 0.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx512bitalg")]
+unsafe fn range_pairs<const PAIRS: usize>(
+    planes: &[Planes],
+    words: usize,
+    rows: Rows<'_, u8>,
+    from: usize,
+    out: &mut [u32],
+) {
+    let start = rows.data.as_ptr().wrapping_add(from.wrapping_mul(rows.stride));
+    let pointer = |number: usize| start.wrapping_add(number.wrapping_mul(rows.stride));
+    let bytes = if PAIRS > 0 { 16 * PAIRS } else { 8 * words };
+    // Lines come in order, yet the CPU alone does not fetch far enough ahead.
+    let dense = rows.stride <= 2 * bytes + 64;
+    let ahead = |first: usize| {
+        if dense {
+            prefetch(pointer(first).wrapping_add(AHEAD_BYTES), 16 * rows.stride);
+        } else {
+            for row in 0..16 {
+                prefetch(pointer(first + AHEAD + row), bytes);
+            }
+        }
+    };
+    // SAFETY: from + number is a row, and a row has all the words.
+    unsafe { sum_rows::<PAIRS>(planes, words, out, pointer, ahead) }
 }

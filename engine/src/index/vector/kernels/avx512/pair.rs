@@ -10,6 +10,12 @@ pub(super) fn first_16(count: usize) -> __mmask16 {
     (1 << count) - 1
 }
 
+/// Mask of the first `count` of 32 lanes, of all when there are more.
+#[inline(always)]
+fn first_32(count: usize) -> __mmask32 {
+    if count < 32 { (1 << count) - 1 } else { u32::MAX }
+}
+
 /// Mask of the first `count` of 64 lanes; `count` is below 64.
 #[inline(always)]
 pub(super) fn first_64(count: usize) -> __mmask64 {
@@ -81,29 +87,36 @@ pub(super) unsafe fn l2_f32(a: &[f32], b: &[f32]) -> f32 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 unsafe fn fold_bf16(a: &[Bf16], b: &[Bf16], step: impl Fn(__m512, __m512, __m512) -> __m512) -> f32 {
     let (length, a, b) = (a.len(), a.as_ptr().cast::<i16>(), b.as_ptr().cast::<i16>());
-    let widen = |half| _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(half)));
-    // SAFETY: called only for at + 16 <= length.
-    let at_16 = |at| unsafe { (widen(_mm256_loadu_epi16(a.add(at))), widen(_mm256_loadu_epi16(b.add(at)))) };
+    let upper = _mm512_set1_epi32(0xFFFF_0000_u32 as i32);
+    // A pair of elements is one lane of 32 bits: the first one moves to the upper half, the
+    // second one is there.
+    let widen = |pairs| {
+        let (first, second) = (_mm512_slli_epi32::<16>(pairs), _mm512_and_si512(pairs, upper));
+        (_mm512_castsi512_ps(first), _mm512_castsi512_ps(second))
+    };
+    let add = |sums: &mut [__m512], x, y| {
+        let ((x_first, x_second), (y_first, y_second)) = (widen(x), widen(y));
+        sums[0] = step(sums[0], x_first, y_first);
+        sums[1] = step(sums[1], x_second, y_second);
+    };
     let mut sums = [_mm512_setzero_ps(); 4];
     let mut at = 0;
     while at + 64 <= length {
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            let (x, y) = at_16(at + 16 * lane);
-            *sum = step(*sum, x, y);
-        }
+        // SAFETY: at + 64 elements are within both slices.
+        let (x, y) = unsafe { (_mm512_loadu_epi16(a.add(at)), _mm512_loadu_epi16(b.add(at))) };
+        add(&mut sums[..2], x, y);
+        // SAFETY: as above.
+        let (x, y) = unsafe { (_mm512_loadu_epi16(a.add(at + 32)), _mm512_loadu_epi16(b.add(at + 32))) };
+        add(&mut sums[2..], x, y);
         at += 64;
     }
-    while at + 16 <= length {
-        let (x, y) = at_16(at);
-        sums[0] = step(sums[0], x, y);
-        at += 16;
-    }
-    if at < length {
-        let mask = first_16(length - at);
+    while at < length {
+        let mask = first_32(length - at);
         // SAFETY: the mask admits only elements within both slices; others are not read.
         let (x, y) =
-            unsafe { (_mm256_maskz_loadu_epi16(mask, a.add(at)), _mm256_maskz_loadu_epi16(mask, b.add(at))) };
-        sums[3] = step(sums[3], widen(x), widen(y));
+            unsafe { (_mm512_maskz_loadu_epi16(mask, a.add(at)), _mm512_maskz_loadu_epi16(mask, b.add(at))) };
+        add(&mut sums[..2], x, y);
+        at += 32;
     }
     let sums = [_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3])];
     _mm512_reduce_add_ps(_mm512_add_ps(sums[0], sums[1]))
@@ -154,7 +167,7 @@ pub(super) unsafe fn dot_bf16(a: &[Bf16], b: &[Bf16]) -> f32 {
         at += 128;
     }
     while at < length {
-        let mask = if length - at < 32 { (1 << (length - at)) - 1 } else { u32::MAX };
+        let mask = first_32(length - at);
         // SAFETY: the mask admits only elements within both slices; others are not read.
         let (x, y) =
             unsafe { (_mm512_maskz_loadu_epi16(mask, a.add(at)), _mm512_maskz_loadu_epi16(mask, b.add(at))) };
