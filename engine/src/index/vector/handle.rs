@@ -38,6 +38,8 @@ pub(super) struct WriteScratch {
     unit: Vec<f32>,
     rotated: Vec<f32>,
     bits: Vec<u8>,
+    levels: Vec<u8>,
+    code: Vec<u8>,
 }
 
 thread_local! {
@@ -109,7 +111,7 @@ impl VectorIndex {
                 self.make_room(id);
                 continue;
             }
-            let WriteScratch { unit, rotated, bits } = &mut *writer;
+            let WriteScratch { unit, rotated, bits, levels, code } = &mut *writer;
             if !unit_into(vector, unit) {
                 return Err(Error::invalid("vector", "must be finite and not zero"));
             }
@@ -119,7 +121,7 @@ impl VectorIndex {
             bits.resize(bit_row_length(self.options.dimension), 0);
             encode_bits(rotated, bits);
             let new = generation.slot_of(id).is_none();
-            if generation.push(id, unit, bits) {
+            if generation.push(id, unit, bits, |codes| codes.push(rotated, levels, code)) {
                 return Ok(new);
             }
         }
@@ -248,8 +250,8 @@ impl VectorIndex {
     /// Memory in use.
     pub fn bytes(&self) -> VectorBytes {
         let generation = self.generation.load();
-        let (vectors, bits, other) = generation.bytes();
-        let (codes, links) = generation.graph().map_or((0, 0), |graph| graph.bytes());
-        VectorBytes { vectors, codes: bits + codes, links, other }
+        let (vectors, codes, other) = generation.bytes();
+        let links = generation.graph().map_or(0, |graph| graph.bytes());
+        VectorBytes { vectors, codes, links, other }
     }
 }

@@ -18,6 +18,7 @@
 //! # Ok::<(), memcards::Error>(())
 //! ```
 
+mod codes;
 mod generation;
 mod graph;
 mod handle;
