@@ -131,12 +131,13 @@ impl Generation {
 
     fn set_live(&self, slot: u32, live: bool) {
         let bit = 1u64 << (slot % 64);
-        let cell = &self.live.cells()[slot as usize / 64];
+        // A slot number from a damaged file may point anywhere, or at what is dead already.
+        let Some(cell) = self.live.cells().get(slot as usize / 64) else { return };
         if live {
-            cell.fetch_or(bit, Ordering::AcqRel);
-            self.live_count.fetch_add(1, Ordering::AcqRel);
-        } else {
-            cell.fetch_and(!bit, Ordering::AcqRel);
+            if cell.fetch_or(bit, Ordering::AcqRel) & bit == 0 {
+                self.live_count.fetch_add(1, Ordering::AcqRel);
+            }
+        } else if cell.fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
             self.live_count.fetch_sub(1, Ordering::AcqRel);
         }
     }

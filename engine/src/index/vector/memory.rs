@@ -146,6 +146,11 @@ impl<T: Plain> Arena<T> {
                 )
             };
             mapped?;
+            // The last page goes on with what follows in the file.
+            let tail = bytes.next_multiple_of(rustix::param::page_size()) - bytes;
+            // SAFETY: the page belongs to this arena, which is not shared yet, and is mapped
+            // copy-on-write.
+            unsafe { std::ptr::write_bytes(arena.start.as_ptr().cast::<u8>().add(bytes), 0, tail) };
             return Ok(arena);
         }
         // SAFETY: the arena is not shared yet, `bytes` lie inside it, and any bytes are

@@ -125,7 +125,8 @@ impl Graph {
     fn entry(&self) -> Option<(u32, usize)> {
         let entry = self.entry.load(Ordering::Acquire);
         let slot = (entry as u32).checked_sub(1)?;
-        Some((slot, (entry >> 32) as usize))
+        // A damaged file may say anything.
+        Some((slot, ((entry >> 32) as usize).min(MOST_LEVELS)))
     }
 
     /// The level of a slot.

@@ -1,0 +1,9 @@
+//! The vector index against what it must hold, whatever comes in: laws over random changes,
+//! edge cases, churn, files and threads.
+
+mod churn;
+mod concurrent;
+mod edges;
+mod files;
+mod laws;
+mod model;
