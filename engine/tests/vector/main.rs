@@ -1,7 +1,6 @@
 //! The vector index against what it must hold, whatever comes in: laws over random changes,
-//! edge cases, churn, files and threads.
+//! edge cases, files and threads.
 
-mod churn;
 mod concurrent;
 mod edges;
 mod files;

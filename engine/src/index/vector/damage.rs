@@ -167,7 +167,7 @@ pub(crate) fn drive(bytes: &[u8]) {
     ask(&index);
     index.maintain(1);
     ask(&index);
-    for id in 0..300 {
+    for id in 0..100 {
         index.insert(id, &vector(id)).unwrap();
         index.remove(id / 2);
     }
@@ -179,7 +179,7 @@ pub(crate) fn drive(bytes: &[u8]) {
     VectorIndex::open(&file, Path::new("index"), &options, [0, 0]).unwrap();
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::index::vector::verify_snapshot;
@@ -231,16 +231,27 @@ mod tests {
         assert_eq!(open(vec![]).unwrap_err().code(), "corrupt");
     }
 
+    /// Writes the samples that the fuzz target starts from.
+    #[test]
+    #[ignore = "writes files: run by name when the format changes"]
+    fn write_samples() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/vector_snapshot");
+        std::fs::create_dir_all(&folder).unwrap();
+        for (name, dimension, vectors) in [("flat", 3, 20), ("graph", 2, 60), ("nibbles", 256, 4)] {
+            std::fs::write(folder.join(name), file(dimension, vectors)).unwrap();
+        }
+    }
+
     /// Whatever a damaged file says, all calls come back.
     #[test]
     fn damage_that_is_not_looked_for_does_no_harm() {
-        let files = [file(1, 100), file(7, 300), file(64, 120), file(256, 60)];
+        let files = [file(1, 100), file(7, 300), file(64, 80), file(256, 50)];
         let mut state = 1u64;
         let mut random = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % below
         };
-        for turn in 0..60 {
+        for turn in 0..36 {
             let mut bytes = files[turn % files.len()].clone();
             // A few bytes, a stretch of noise, or whole numbers of the largest kind.
             match turn / files.len() % 3 {
@@ -267,7 +278,7 @@ mod tests {
     fn wrong_headers_do_no_harm() {
         let bytes = file(7, 120);
         for field in 2..13 {
-            for wrong in [0, 1, 63, 64, 65, 1000, 1 << 31, 1 << 32 | 1, 1 << 40 | 3, u64::MAX - 1, u64::MAX] {
+            for wrong in [0, 1, 65, 1 << 31, 1 << 32 | 1, 1 << 40 | 3, u64::MAX] {
                 let mut bytes = bytes.clone();
                 bytes[field * 8..field * 8 + 8].copy_from_slice(&u64::to_le_bytes(wrong));
                 drive(&bytes);

@@ -5,15 +5,12 @@
 //! they load the present generation and keep it.
 
 use std::cell::RefCell;
-use std::sync::Arc;
-
-use arc_swap::ArcSwap;
-use parking_lot::Mutex;
 
 use crate::index::vector::generation::{Generation, capacity_for};
 use crate::index::vector::quantize::{bit_row_length, encode_bits};
 use crate::index::vector::rotation::Rotation;
 use crate::index::vector::search::{Scratch, Search};
+use crate::index::vector::sync::{self, Arc, ArcSwap, Mutex};
 use crate::index::vector::{
     MAXIMUM_DIMENSION, MAXIMUM_ID, Maintenance, Neighbor, SearchOptions, VectorBytes, VectorOptions, Work,
     kernels, unit, unit_into,
@@ -43,7 +40,7 @@ pub(super) struct WriteScratch {
     code: Vec<u8>,
 }
 
-thread_local! {
+sync::thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
@@ -221,7 +218,8 @@ impl VectorIndex {
             ef: options.ef.unwrap_or(EF).max(wanted),
             allowed: options.allowed,
         };
-        SCRATCH.with_borrow_mut(|scratch| {
+        SCRATCH.with(|scratch| {
+            let scratch = &mut *scratch.borrow_mut();
             search.run(query, scratch, out);
             scratch.work
         })

@@ -3,12 +3,11 @@
 //! Neither changes what a search finds, only how fast. Both work beside readers; writers
 //! wait only while a finished generation takes the place of the old one.
 
-use std::sync::Arc;
-
 use crate::index::vector::generation::{Generation, capacity_for};
 use crate::index::vector::graph::{GONE, NewNode, batch_end};
 use crate::index::vector::handle::VectorIndex;
 use crate::index::vector::kernels;
+use crate::index::vector::sync::Arc;
 
 /// Slots that may wait to be linked: scanning them costs a tenth of a walk.
 const HEAD: usize = 1024;

@@ -27,11 +27,16 @@ mod handle;
 pub mod kernels;
 mod maintain;
 mod memory;
+#[cfg(all(test, loom))]
+mod model;
 mod plan;
 mod quantize;
 mod rotation;
 mod search;
 mod snapshot;
+mod sync;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use crate::index::rows::RowSet;
 

@@ -6,7 +6,6 @@
 //! never counted, and what is asked for is returned if it is there.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use crate::index::rows::RowSet;
 use crate::index::vector::generation::Generation;
@@ -15,6 +14,7 @@ use crate::index::vector::kernels::{self, Kernels};
 use crate::index::vector::plan::{self, Plan};
 use crate::index::vector::quantize::{CodedQuery, bit_error};
 use crate::index::vector::rotation::Rotation;
+use crate::index::vector::sync::Ordering;
 use crate::index::vector::{Neighbor, unit_into};
 
 /// Slots scanned at a time: their estimates stay in the nearest cache.

@@ -8,7 +8,6 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,6 +19,7 @@ use crate::index::vector::graph::{BASE_LINKS, Graph, LINKS, upper_blocks};
 use crate::index::vector::handle::VectorIndex;
 use crate::index::vector::memory::{AppendOnly, Arena};
 use crate::index::vector::quantize::{Scalar, bit_row_length};
+use crate::index::vector::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use crate::index::vector::{MAXIMUM_DIMENSION, MAXIMUM_ID, VectorOptions};
 use crate::store::io::{self as files, Io, IoFile, OpenMode};
 use crate::{Error, Result};

@@ -12,11 +12,10 @@ mod copy;
 mod pool;
 mod walk;
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::index::vector::memory::Arena;
+use crate::index::vector::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) use build::{NewNode, batch_end};
 pub(crate) use copy::GONE;
