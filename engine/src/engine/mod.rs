@@ -140,6 +140,8 @@ impl Store {
             &DatabaseOptions {
                 io: options.io,
                 cache_bytes: options.cache_bytes,
+                // A part of the memory for indexes, which leaves it to partitions while unused.
+                lookup_bytes: options.index_bytes / 4,
                 queue: options.queue,
                 batch: options.batch,
                 seed: options.seed,

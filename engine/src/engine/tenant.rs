@@ -312,6 +312,9 @@ impl Tenant {
             (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
             _ => None,
         };
+        if let Some(tenant) = tenant {
+            inner.database.load_lookups(tenant)?;
+        }
         let reading = Reading::of(&card.content, is_event);
         let indexed = tenant.is_some_and(|tenant| inner.cache.is_loaded(tenant, card.track));
         let prepared = indexed.then(|| Arc::new(reading.prepare(&card)));

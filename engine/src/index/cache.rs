@@ -16,7 +16,8 @@ use crate::card::Track;
 use crate::index::partition::{Partition, Update};
 use crate::index::snapshot;
 use crate::store::io;
-use crate::store::{Applied, Database, ReadBytes, Tables, TenantId};
+use crate::store::lookups::FILE_NAME as LOOKUP_FILE;
+use crate::store::{Applied, Database, LoggedChange, ReadBytes, Tables, TenantId};
 use crate::{Error, Result};
 
 /// Smaller partitions are rebuilt faster than a file is worth.
@@ -154,7 +155,7 @@ impl IndexCache {
                 kind: change.kind,
                 card: change.card.clone(),
                 vector: change.vector.clone(),
-                prepared: change.prepared.clone(),
+                prepared: change.payload.clone().and_then(|payload| payload.downcast().ok()),
             };
             let result = match &mut *slot.content.write() {
                 Content::Loading(waiting) => {
@@ -198,7 +199,7 @@ impl IndexCache {
         for (key, slot) in slots {
             written += usize::from(save(database, key, &slot, all)?);
         }
-        Ok(written)
+        Ok(written + database.lookups().checkpoint(all)?)
     }
 
     /// Figures of the cache.
@@ -222,10 +223,11 @@ impl IndexCache {
     fn make_room(&self, database: &Database) {
         loop {
             let victim = {
+                let budget = self.budget.saturating_sub(database.lookups().bytes());
                 let slots = self.slots.lock();
                 let bytes: usize = slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum();
                 // One partition always stays, however large.
-                if bytes <= self.budget || slots.len() <= 1 {
+                if bytes <= budget || slots.len() <= 1 {
                     return;
                 }
                 slots
@@ -297,24 +299,23 @@ fn replay<T: ReadBytes>(
 ) -> Result<()> {
     let (after, _) = partition.applied();
     for change in tables.changes(tenant, after)? {
-        let (sequence, change) = change?;
+        let LoggedChange { sequence, checksum, change } = change?;
         if change.track != track {
             continue;
         }
-        let card = tables.version(tenant, change.card, change.version)?.ok_or_else(|| {
+        let stored = tables.stored_version(tenant, change.card, change.version)?.ok_or_else(|| {
             Error::corrupt(
                 "table changes",
                 format!("version {} of card {} is missing", change.version, change.card),
             )
         })?;
-        let vector = tables.vector(tenant, &card)?.map(Arc::from);
-        let checksum = tables.change_checksum(tenant, sequence)?.unwrap_or(0);
+        let (card, vector) = tables.vector_of(tenant, stored)?;
         partition.apply(&Update {
             sequence,
             checksum,
             kind: change.kind,
             card: Arc::new(card),
-            vector,
+            vector: vector.map(Arc::from),
             prepared: None,
         })?;
     }
@@ -374,7 +375,9 @@ pub(crate) fn check_files(database: &Database, mut found: impl FnMut(PathBuf, Op
         };
         for path in files {
             // What a killed process left half-written is no index; the next one replaces it.
-            if path.extension().is_none_or(|extension| extension != "idx") {
+            // Look-ups are checked with the change log.
+            let lookups = path.file_name().is_some_and(|name| name == LOOKUP_FILE);
+            if lookups || path.extension().is_none_or(|extension| extension != "idx") {
                 continue;
             }
             let detail = match io::read_file(io, &path)? {

@@ -7,7 +7,7 @@ use crate::index::vectors;
 use crate::judge::{self, Relation};
 use crate::learn::remember::Draft;
 use crate::learn::{is_held, relation};
-use crate::store::{Batch, ChangeKind, Lookup, TenantId};
+use crate::store::{Batch, ChangeKind, LoggedChange, Lookup, TenantId};
 
 /// Least cosine of two wordings of one statement, where both have vectors. The judge has
 /// found them to differ in padding only; "please remember to" alone takes the built-in
@@ -192,7 +192,10 @@ impl Draft {
         let changes: Vec<_> =
             tables.changes(tenant, last.saturating_sub(LOOK_BACK))?.collect::<Result<_>>()?;
         let session = |card: &Card| card.source().and_then(|source| source.session.clone());
-        for (_, change) in changes.into_iter().rev() {
+        for LoggedChange { change, .. } in changes.into_iter().rev() {
+            if change.kind == ChangeKind::Lookups {
+                continue;
+            }
             let Some(told) = tables.version(tenant, change.card, change.version)? else { continue };
             // What a statement did to other cards is no statement.
             let said = change.kind == ChangeKind::Touch
@@ -215,8 +218,7 @@ impl Draft {
             (Some(new), Some(old)) => {
                 let same = |a: &str, b: &str| judge::normalized_hash(a) == judge::normalized_hash(b);
                 // The key of a look-up tells what is the same entity and attribute.
-                Lookup::Fact(new).key(TenantId(0)) == Lookup::Fact(old).key(TenantId(0))
-                    && same(&new.value, &old.value)
+                Lookup::Fact(new).key() == Lookup::Fact(old).key() && same(&new.value, &old.value)
             }
             _ => true,
         };

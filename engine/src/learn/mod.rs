@@ -241,7 +241,7 @@ pub(crate) fn is_said_again(
 ) -> Result<bool> {
     let hash = judge::normalized_hash(&card.content);
     for lookup in telling_lookups(card, hash) {
-        let Some(other) = batch.tables().lookup(tenant, &lookup)?.filter(|other| *other != card.id) else {
+        let Some(other) = batch.lookup(tenant, &lookup)?.filter(|other| *other != card.id) else {
             continue;
         };
         let other = batch.tables().card(tenant, other)?;

@@ -58,6 +58,8 @@ enum Verdict {
 impl Draft {
     /// Carries the request out inside the writer's transaction.
     pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Remembered> {
+        // The rules read the log, what came before in this batch included.
+        batch.settle()?;
         if let Some(model) = &self.model {
             batch.check_model(model)?;
         }
@@ -79,16 +81,21 @@ impl Draft {
         }
         let tenant = batch.ensure_tenant(&self.tenant, self.now)?;
         let key = self.idempotency_key.clone();
-        let answer = match verdict {
+        let before = batch.sequence(tenant)?;
+        let mut answer = match verdict {
             Verdict::Done(card) => self.known(batch, tenant, card)?,
             Verdict::Duplicate(card) => self.count(batch, tenant, card)?,
             Verdict::Merge(card) => self.merge(batch, tenant, card)?,
             Verdict::Create(findings) => self.create(batch, tenant, findings)?,
         };
         if let Some(key) = key
-            && batch.tables().lookup(tenant, &Lookup::Idempotency(&key))?.is_none()
+            && batch.lookup(tenant, &Lookup::Idempotency(&key))?.is_none()
         {
+            if answer.seq == before {
+                batch.log_lookups(tenant, answer.id)?;
+            }
             batch.set_lookup(tenant, &Lookup::Idempotency(&key), answer.id)?;
+            answer.seq = batch.sequence(tenant)?;
         }
         Ok(answer)
     }
@@ -100,7 +107,7 @@ impl Draft {
             None => Ok(None),
         };
         if let Some(key) = &self.idempotency_key
-            && let Some(done) = card(tables.lookup(tenant, &Lookup::Idempotency(key))?)?
+            && let Some(done) = card(batch.lookup(tenant, &Lookup::Idempotency(key))?)?
         {
             return Ok(Verdict::Done(done));
         }
@@ -110,7 +117,7 @@ impl Draft {
         for lookup in telling_lookups(&self.card, hash) {
             // The same "now it is red" after another statement is about something else.
             if follow_up.is_none()
-                && let Some(known) = card(tables.lookup(tenant, &lookup)?)?
+                && let Some(known) = card(batch.lookup(tenant, &lookup)?)?
                 && known.polarity == self.card.polarity
                 && judge::normalized_hash(&known.content) == hash
                 && self.is_compatible(&known)
@@ -135,7 +142,7 @@ impl Draft {
             }
         }
         if let Some(key) = &self.card.merge_key
-            && let Some(holder) = card(tables.lookup(tenant, &Lookup::MergeKey(key))?)?
+            && let Some(holder) = card(batch.lookup(tenant, &Lookup::MergeKey(key))?)?
         {
             for known in
                 self.claimants(batch, tenant, holder, |known| known.merge_key.as_ref() == Some(key))?
@@ -154,11 +161,11 @@ impl Draft {
             }
         }
         if let Some(fact) = &self.card.fact
-            && let Some(holder) = card(tables.lookup(tenant, &Lookup::Fact(fact))?)?
+            && let Some(holder) = card(batch.lookup(tenant, &Lookup::Fact(fact))?)?
         {
             let same_fact = |known: &Card| {
                 let held = known.fact.as_ref();
-                held.is_some_and(|held| Lookup::Fact(held).key(tenant) == Lookup::Fact(fact).key(tenant))
+                held.is_some_and(|held| Lookup::Fact(held).key() == Lookup::Fact(fact).key())
             };
             for known in self.claimants(batch, tenant, holder, same_fact)? {
                 if findings.merges(&known) {
@@ -294,7 +301,12 @@ impl Draft {
         }
         let own_links = self.card.links.clone();
         card.reason.action = "created".into();
-        let card = batch.create(tenant, card, self.vector.take(), self.prepared.take())?;
+        let card = batch.create(
+            tenant,
+            card,
+            self.vector.take(),
+            self.prepared.take().map(|prepared| prepared as _),
+        )?;
         match card.state {
             // The cards that hold today keep merge key and fact.
             State::Superseded => register_content(batch, tenant, &card, &self.reading)?,

@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
 use parking_lot::Mutex;
 
 use crate::store::batch::{Applied, Batch};
+use crate::store::lookups::Lookups;
 use crate::store::reply::reply;
 use crate::store::tables::{Tables, storage};
 use crate::{Error, Result};
@@ -58,13 +59,15 @@ impl Writer {
     /// Starts the writer thread.
     pub(crate) fn start(
         database: Arc<redb::Database>,
+        lookups: Arc<Lookups>,
         seed: u64,
         bounds: WriterBounds,
         observer: Observer,
     ) -> Result<Self> {
         let (sender, receiver) = bounded(bounds.queue.max(1));
         let failure = Arc::new(Mutex::new(None));
-        let run = Run { database, seed, batch: bounds.batch.max(1), observer, failure: failure.clone() };
+        let run =
+            Run { database, lookups, seed, batch: bounds.batch.max(1), observer, failure: failure.clone() };
         let thread = std::thread::Builder::new()
             .name("memcards-writer".into())
             .spawn(move || run.forever(&receiver))
@@ -135,6 +138,7 @@ impl Drop for Writer {
 
 struct Run {
     database: Arc<redb::Database>,
+    lookups: Arc<Lookups>,
     seed: u64,
     batch: usize,
     observer: Observer,
@@ -199,7 +203,7 @@ impl Run {
     /// Runs the jobs and commits; tells when the batch was given up instead.
     fn run(&self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> Result<Option<Failure>> {
         let transaction = self.database.begin_write().map_err(storage)?;
-        let mut batch = Batch::new(Tables::write(&transaction)?, self.seed);
+        let mut batch = Batch::new(Tables::write(&transaction)?, &self.lookups, self.seed);
         let mut broken = false;
         for job in jobs {
             let (answer, failed_half_way) = job(&mut batch);
@@ -207,7 +211,7 @@ impl Run {
             broken |= failed_half_way;
         }
         let changed = batch.writes() > 0;
-        let applied = batch.into_applied();
+        let changes = batch.finish()?;
         if broken {
             transaction.abort().map_err(storage)?;
             tracing::error!("a batch was given up: one of its operations failed after it had written");
@@ -219,7 +223,8 @@ impl Run {
             return Ok(None);
         }
         transaction.commit().map_err(storage)?;
-        (self.observer)(&applied);
+        (self.observer)(&changes.applied);
+        changes.commit_lookups();
         Ok(None)
     }
 }
@@ -237,6 +242,7 @@ mod tests {
         let options = DatabaseOptions {
             io: Arc::new(RealIo),
             cache_bytes: 1 << 20,
+            lookup_bytes: 1 << 20,
             queue: 8,
             batch: 8,
             seed: 0,

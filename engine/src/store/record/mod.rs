@@ -11,7 +11,7 @@ mod v1;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::card::{Card, CardId, Track};
-use crate::store::keys::TableId;
+use crate::store::keys::{LookupKey, TableId};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
@@ -24,19 +24,17 @@ const HEADER: usize = 16;
 pub(crate) enum Schema {
     /// Raw bytes: settings, names, numbers.
     Bytes = 1,
-    /// A card, first layout.
+    /// A card, first layout, after the vector that its version brought.
     CardV1 = 2,
-    /// A vector of little-endian f32.
-    VectorF32 = 3,
     /// A change, first layout.
-    ChangeV1 = 4,
+    ChangeV1 = 3,
     /// A tenant as JSON.
-    TenantJson = 5,
+    TenantJson = 4,
 }
 
 impl Schema {
     fn from_number(number: u16) -> Option<Self> {
-        [Self::Bytes, Self::CardV1, Self::VectorF32, Self::ChangeV1, Self::TenantJson]
+        [Self::Bytes, Self::CardV1, Self::ChangeV1, Self::TenantJson]
             .into_iter()
             .find(|schema| *schema as u16 == number)
     }
@@ -111,12 +109,33 @@ pub(crate) fn stored_checksum(value: &[u8]) -> u64 {
     value.get(8..16).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
-/// Seals a card for `cards` or `versions`.
+/// Seals a card for `cards` or `versions`, with the vector that its version brought.
 ///
 /// # Errors
 /// [`Error::Internal`] when encoding fails, which only running out of memory can cause.
-pub(crate) fn seal_card(table: TableId, key: &[u8], card: &Card) -> Result<Vec<u8>> {
-    Ok(seal(table, key, Schema::CardV1, &v1::encode(card)?))
+pub(crate) fn seal_card(table: TableId, key: &[u8], card: &Card, vector: Option<&[f32]>) -> Result<Vec<u8>> {
+    let archive = v1::encode(card)?;
+    let vector = vector.unwrap_or_default();
+    let mut payload = Vec::with_capacity(4 + vector.len() * 4 + archive.len());
+    payload.extend_from_slice(&(vector.len() as u32).to_le_bytes());
+    vector.iter().for_each(|x| payload.extend_from_slice(&x.to_le_bytes()));
+    payload.extend_from_slice(&archive);
+    Ok(seal(table, key, Schema::CardV1, &payload))
+}
+
+/// Checks a value of `cards` or `versions` and gives its vector's bytes and the card's.
+fn open_parts<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(&'a [u8], &'a [u8])> {
+    let bad = |detail: String| Error::corrupt(place(table, key), detail);
+    let (schema, payload) = open(table, key, value)?;
+    if schema != Schema::CardV1 {
+        return Err(bad(format!("a card was expected, found {schema:?}")));
+    }
+    payload
+        .split_first_chunk::<4>()
+        .and_then(|(length, rest)| {
+            rest.split_at_checked((u32::from_le_bytes(*length) as usize).checked_mul(4)?)
+        })
+        .ok_or_else(|| bad("shorter than its vector".into()))
 }
 
 /// Reads a card from a value of `cards` or `versions`.
@@ -124,29 +143,23 @@ pub(crate) fn seal_card(table: TableId, key: &[u8], card: &Card) -> Result<Vec<u
 /// # Errors
 /// [`Error::Corrupt`] when the value is not an intact card of that key.
 pub(crate) fn open_card(table: TableId, key: &[u8], value: &[u8]) -> Result<Card> {
-    let (schema, payload) = open(table, key, value)?;
-    match schema {
-        Schema::CardV1 => v1::decode(payload).map_err(|detail| Error::corrupt(place(table, key), detail)),
-        other => Err(Error::corrupt(place(table, key), format!("a card was expected, found {other:?}"))),
-    }
+    let (_, card) = open_parts(table, key, value)?;
+    v1::decode(card).map_err(|detail| Error::corrupt(place(table, key), detail))
 }
 
-/// Seals a vector.
-pub(crate) fn seal_vector(key: &[u8], vector: &[f32]) -> Vec<u8> {
-    let payload: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
-    seal(TableId::Vectors, key, Schema::VectorF32, &payload)
-}
-
-/// Reads a vector.
+/// Reads a card and the vector that its version brought, if it brought one.
 ///
 /// # Errors
-/// [`Error::Corrupt`] when the value is not an intact vector of that key.
-pub(crate) fn open_vector(key: &[u8], value: &[u8]) -> Result<Vec<f32>> {
-    let (schema, payload) = open(TableId::Vectors, key, value)?;
-    if schema != Schema::VectorF32 || !payload.len().is_multiple_of(4) {
-        return Err(Error::corrupt(place(TableId::Vectors, key), "not a vector"));
-    }
-    Ok(payload.chunks_exact(4).map(|x| f32::from_le_bytes([x[0], x[1], x[2], x[3]])).collect())
+/// As [`open_card`].
+pub(crate) fn open_card_and_vector(
+    table: TableId,
+    key: &[u8],
+    value: &[u8],
+) -> Result<(Card, Option<Vec<f32>>)> {
+    let (vector, card) = open_parts(table, key, value)?;
+    let card = v1::decode(card).map_err(|detail| Error::corrupt(place(table, key), detail))?;
+    let vector: Vec<f32> = vector.as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect();
+    Ok((card, (!vector.is_empty()).then_some(vector)))
 }
 
 /// What a change did.
@@ -156,10 +169,23 @@ pub(crate) enum ChangeKind {
     Version,
     /// Counters or times of the current version changed; no new version.
     Touch,
+    /// Nothing of the card changed, only what leads to it.
+    Lookups,
+}
+
+impl ChangeKind {
+    const ALL: [(u8, Self); 3] = [(1, Self::Version), (2, Self::Touch), (3, Self::Lookups)];
+}
+
+/// An exact look-up that a change pointed at a card, or took away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LookupChange {
+    pub(crate) key: LookupKey,
+    pub(crate) card: Option<CardId>,
 }
 
 /// One entry of a tenant's change log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) kind: ChangeKind,
     /// The card's track: a partition skips the changes of others without reading cards.
@@ -167,21 +193,36 @@ pub(crate) struct Change {
     pub(crate) card: CardId,
     pub(crate) version: u32,
     pub(crate) at: Timestamp,
+    /// Look-ups that changed with it, in order.
+    pub(crate) lookups: Vec<LookupChange>,
 }
 
 const CHANGE_LENGTH: usize = 1 + 1 + 16 + 4 + 8;
 
+/// What a look-up in a change leads to.
+const CLEARED: u8 = 0;
+const TO_THE_CARD: u8 = 1;
+const TO_ANOTHER: u8 = 2;
+
 /// Seals a change.
 pub(crate) fn seal_change(key: &[u8], change: &Change) -> Vec<u8> {
-    let mut payload = Vec::with_capacity(CHANGE_LENGTH);
-    payload.push(match change.kind {
-        ChangeKind::Version => 1,
-        ChangeKind::Touch => 2,
-    });
+    let mut payload = Vec::with_capacity(CHANGE_LENGTH + change.lookups.len() * 34);
+    payload.push(ChangeKind::ALL.iter().find(|(_, kind)| *kind == change.kind).map_or(0, |(n, _)| *n));
     payload.push(change.track.number());
     payload.extend_from_slice(&change.card.to_bytes());
     payload.extend_from_slice(&change.version.to_le_bytes());
     payload.extend_from_slice(&change.at.as_micros().to_le_bytes());
+    for lookup in &change.lookups {
+        match lookup.card {
+            None => payload.push(CLEARED),
+            Some(card) if card == change.card => payload.push(TO_THE_CARD),
+            Some(_) => payload.push(TO_ANOTHER),
+        }
+        payload.extend_from_slice(&lookup.key);
+        if let Some(card) = lookup.card.filter(|card| *card != change.card) {
+            payload.extend_from_slice(&card.to_bytes());
+        }
+    }
     seal(TableId::Changes, key, Schema::ChangeV1, &payload)
 }
 
@@ -192,26 +233,41 @@ pub(crate) fn seal_change(key: &[u8], change: &Change) -> Vec<u8> {
 pub(crate) fn open_change(key: &[u8], value: &[u8]) -> Result<Change> {
     let bad = |detail: &str| Error::corrupt(place(TableId::Changes, key), detail);
     let (schema, payload) = open(TableId::Changes, key, value)?;
-    let payload: &[u8; CHANGE_LENGTH] = match (schema, payload.try_into()) {
-        (Schema::ChangeV1, Ok(payload)) => payload,
+    let (fixed, mut rest) = match (schema, payload.split_first_chunk::<CHANGE_LENGTH>()) {
+        (Schema::ChangeV1, Some(parts)) => parts,
         _ => return Err(bad("not a change")),
     };
-    let kind = match payload[0] {
-        1 => ChangeKind::Version,
-        2 => ChangeKind::Touch,
-        other => return Err(bad(&format!("unknown kind of change {other}"))),
-    };
-    fn part<const N: usize>(payload: &[u8; CHANGE_LENGTH], at: usize) -> [u8; N] {
+    fn part<const N: usize>(payload: &[u8], at: usize) -> [u8; N] {
         let mut out = [0; N];
         out.copy_from_slice(&payload[at..at + N]);
         out
     }
+    let card = CardId::from_bytes(part(fixed, 2));
+    let mut lookups = Vec::new();
+    while let Some((what, after)) = rest.split_first() {
+        let (key, after) = after.split_first_chunk::<17>().ok_or_else(|| bad("a look-up is cut short"))?;
+        rest = after;
+        let card = match *what {
+            CLEARED => None,
+            TO_THE_CARD => Some(card),
+            TO_ANOTHER => {
+                let (card, after) =
+                    rest.split_first_chunk::<16>().ok_or_else(|| bad("a look-up is cut short"))?;
+                rest = after;
+                Some(CardId::from_bytes(*card))
+            }
+            other => return Err(bad(&format!("unknown kind of look-up {other}"))),
+        };
+        lookups.push(LookupChange { key: *key, card });
+    }
+    let kind = ChangeKind::ALL.into_iter().find(|(number, _)| *number == fixed[0]);
     Ok(Change {
-        kind,
-        track: Track::from_number(payload[1]).ok_or_else(|| bad(&format!("unknown track {}", payload[1])))?,
-        card: CardId::from_bytes(part(payload, 2)),
-        version: u32::from_le_bytes(part(payload, 18)),
-        at: Timestamp::from_micros(i64::from_le_bytes(part(payload, 22))),
+        kind: kind.ok_or_else(|| bad(&format!("unknown kind of change {}", fixed[0])))?.1,
+        track: Track::from_number(fixed[1]).ok_or_else(|| bad(&format!("unknown track {}", fixed[1])))?,
+        card,
+        version: u32::from_le_bytes(part(fixed, 18)),
+        at: Timestamp::from_micros(i64::from_le_bytes(part(fixed, 22))),
+        lookups,
     })
 }
 
@@ -237,19 +293,18 @@ pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Res
 #[cfg(feature = "fuzzing")]
 pub(crate) fn fuzz(bytes: &[u8]) {
     let key = [7; 24];
-    for schema in [Schema::Bytes, Schema::CardV1, Schema::VectorF32, Schema::ChangeV1, Schema::TenantJson] {
+    for schema in [Schema::Bytes, Schema::CardV1, Schema::ChangeV1, Schema::TenantJson] {
         for table in TableId::ALL {
             let sealed = seal(table, &key, schema, bytes);
             for value in [bytes, &sealed] {
                 let _ = open(table, &key, value);
                 let _ = open_bytes(table, &key, value);
                 let _ = open_change(&key, value);
-                let _ = open_vector(&key, value);
-                if let Ok(card) = open_card(table, &key, value) {
-                    let again =
-                        seal_card(table, &key, &card).and_then(|value| open_card(table, &key, &value));
+                if let Ok((card, vector)) = open_card_and_vector(table, &key, value) {
+                    let again = seal_card(table, &key, &card, vector.as_deref())
+                        .and_then(|value| open_card_and_vector(table, &key, &value));
                     // Not-a-number is not equal to itself; everything else is.
-                    assert!(again.is_ok_and(|again| format!("{again:?}") == format!("{card:?}")));
+                    assert!(again.is_ok_and(|again| format!("{again:?}") == format!("{:?}", (card, vector))));
                 }
             }
         }
