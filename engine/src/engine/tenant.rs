@@ -15,8 +15,8 @@ use crate::recall;
 use crate::store::{ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{
-    CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Page, Recall,
-    Recalled, Remember, Remembered, Restore, Restored,
+    CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Outcome, Page,
+    Recall, Recalled, Remember, Remembered, Restore, Restored,
 };
 use crate::{Error, Result};
 
@@ -98,7 +98,15 @@ impl Tenant {
     /// [`Error::Busy`] when too many writes wait, [`Error::ReadOnly`] after a failed commit.
     pub fn remember(&self, request: Remember) -> Result<Remembered> {
         let draft = self.draft(request)?;
-        self.store.inner.database.write(move |batch| draft.run(batch))
+        let (inner, track, statement) = (&self.store.inner, draft.card.track, draft.reading.statement());
+        let answer = inner.database.write(move |batch| draft.run(batch))?;
+        if let Some(tenant) = self.id()? {
+            if let Some(statement) = statement.filter(|_| answer.outcome != Outcome::Duplicate) {
+                inner.analyses.insert(tenant, answer.id, answer.version, statement);
+            }
+            inner.cache.relieve(tenant, track);
+        }
+        Ok(answer)
     }
 
     /// Stores several memories in one commit; the answers come in the order of the requests.
@@ -318,7 +326,7 @@ impl Tenant {
         let reading = Reading::of(&card.content, is_event);
         let indexed = tenant.is_some_and(|tenant| inner.cache.is_loaded(tenant, card.track));
         let prepared = indexed.then(|| Arc::new(reading.prepare(&card)));
-        Ok(Draft {
+        let draft = Draft {
             tenant: self.name.clone(),
             reading,
             prepared,
@@ -329,10 +337,15 @@ impl Tenant {
             statement: !is_event,
             dated,
             partition,
+            analyses: inner.analyses.clone(),
             limits: limits.clone(),
             now,
             degraded,
-        })
+        };
+        if let Some(tenant) = tenant {
+            draft.read_ahead(&inner.database, tenant)?;
+        }
+        Ok(draft)
     }
 
     fn correction(&self, request: Correct) -> Result<Correction> {

@@ -328,6 +328,11 @@ impl Partition {
         self.hashes.get(&hash).map_or(&[], Vec::as_slice)
     }
 
+    /// The row of a card's current version.
+    pub(crate) fn current(&self, id: CardId) -> Option<&Row> {
+        self.open.get(&id).map(|number| self.row(*number))
+    }
+
     /// Memory used, roughly, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.row_bytes + self.text.bytes() + self.vectors.bytes() + self.conversations.bytes()

@@ -6,6 +6,7 @@ use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, Sta
 use crate::index::cache::Slot;
 use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
+use crate::learn::analyses::Analyses;
 use crate::learn::compare::{Findings, are_about_the_same};
 use crate::learn::{
     Reading, by_person, is_held, link, mention, register, register_content, relation, succeed, supersede,
@@ -37,6 +38,8 @@ pub(crate) struct Draft {
     /// The partition in which statements about the same thing are looked up; `None` for a
     /// tenant that is not there yet.
     pub(crate) partition: Option<Arc<Slot>>,
+    /// What was read of statements that are held.
+    pub(crate) analyses: Arc<Analyses>,
     /// Bounds that a card keeps however often it is told.
     pub(crate) limits: Limits,
     pub(crate) now: Timestamp,

@@ -56,6 +56,8 @@ pub(crate) struct Batch<'t> {
     applied: Vec<Applied>,
     /// The last change, which is written when it is known which look-ups go with it.
     open: Option<Change>,
+    /// The cards that it has written.
+    changed: HashSet<(TenantId, CardId)>,
     notes: HashMap<(TenantId, u64), Vec<CardId>>,
     new_tenants: HashSet<TenantId>,
     writes: u64,
@@ -93,6 +95,7 @@ impl<'t> Batch<'t> {
             logs: RefCell::default(),
             applied: Vec::new(),
             open: None,
+            changed: HashSet::new(),
             notes: HashMap::new(),
             new_tenants: HashSet::new(),
             writes: 0,
@@ -334,6 +337,11 @@ impl<'t> Batch<'t> {
         self.put_meta(name, &number.to_le_bytes())
     }
 
+    /// True when this batch has written the card: no index shows it as it is.
+    pub(crate) fn is_changed(&self, tenant: TenantId, card: CardId) -> bool {
+        self.changed.contains(&(tenant, card))
+    }
+
     /// Notes a hash of a card so that a later write of this batch finds the card, which no
     /// index holds yet.
     pub(crate) fn note(&mut self, tenant: TenantId, hash: u64, card: CardId) {
@@ -402,6 +410,7 @@ impl<'t> Batch<'t> {
             log.sequence
         })?;
         self.writes += 1;
+        self.changed.insert((tenant, change.card));
         let vector = vector.map(Arc::from);
         self.applied.push(Applied {
             tenant,

@@ -13,7 +13,6 @@ pub mod io;
 pub(crate) mod keys;
 pub(crate) mod lookups;
 pub(crate) mod record;
-mod reply;
 mod tables;
 mod verify;
 mod writer;

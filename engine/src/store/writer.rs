@@ -1,21 +1,21 @@
-//! Group commit: one thread, one transaction and one fsync for all who wait.
+//! Group commit: one transaction and one fsync for all who wait.
 //!
 //! Callers hand in closures that run one after the other inside the same write
-//! transaction. All are answered after the commit, and after the observer (the indexes)
-//! has seen what was committed: a caller reads its own writes. The queue is bounded; when
-//! it is full the caller gets an error at once, never a hang. After a failed commit the
-//! outcome on disk is unknown, so every later write is refused until the store is reopened.
+//! transaction. There is no thread of its own: the first caller who finds nobody at work
+//! leads, and commits in its own thread for all who came meanwhile; then one of those who
+//! wait leads the next group. All of a group are answered after the commit, and after the
+//! observer (the indexes) has seen what was committed: a caller reads its own writes. The
+//! queue is bounded; when it is full the caller gets an error at once, never a hang. After a
+//! failed commit the outcome on disk is unknown, so every later write is refused until the
+//! store is reopened.
 
-use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
-use parking_lot::Mutex;
 
 use crate::store::batch::{Applied, Batch};
 use crate::store::lookups::Lookups;
-use crate::store::reply::reply;
 use crate::store::tables::{Tables, storage};
 use crate::{Error, Result};
 
@@ -38,12 +38,89 @@ type Job = Box<dyn FnOnce(&mut Batch<'_>) -> (Answer, bool) + Send>;
 /// Longest time a commit waits for callers that are expected to come back.
 const GATHER_MAX: Duration = Duration::from_micros(500);
 
-/// The handle that callers share.
+/// How far a group is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Somebody else commits.
+    Waits,
+    /// Its turn: whoever of the group sees this first leads.
+    Leaderless,
+    Led,
+    Answered,
+}
+
+/// Callers that are answered by one commit. They sleep on one condition, so that one call of
+/// the system wakes all of them.
 #[derive(Debug)]
+struct Group {
+    stage: Mutex<Stage>,
+    changed: Condvar,
+}
+
+impl Group {
+    fn new(stage: Stage) -> Arc<Self> {
+        Arc::new(Self { stage: Mutex::new(stage), changed: Condvar::new() })
+    }
+
+    fn set(&self, stage: Stage) {
+        *lock(&self.stage) = stage;
+        match stage {
+            Stage::Leaderless => self.changed.notify_one(),
+            _ => self.changed.notify_all(),
+        }
+    }
+
+    /// Waits for the answers; true when the caller has to lead the group instead.
+    fn wait(&self) -> bool {
+        let mut stage = lock(&self.stage);
+        loop {
+            match *stage {
+                Stage::Answered => return false,
+                Stage::Leaderless => {
+                    *stage = Stage::Led;
+                    return true;
+                }
+                Stage::Waits | Stage::Led => {
+                    stage = self.changed.wait(stage).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+}
+
+/// What a lock protects here is whole between any two statements.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Who waits.
+#[derive(Default)]
+struct Queue {
+    /// The group that is led next stands first; each has at most as many jobs as fit in one
+    /// commit.
+    groups: VecDeque<(Arc<Group>, Vec<Job>)>,
+    jobs: usize,
+    /// True while somebody leads.
+    busy: bool,
+    /// How many jobs a leader waits for.
+    wanted: usize,
+    /// How many jobs the last commit served, and how long it took.
+    last: (usize, Duration),
+}
+
+/// The queue that callers share.
 pub(crate) struct Writer {
-    queue: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
-    failure: Arc<Mutex<Option<String>>>,
+    queue: Mutex<Queue>,
+    /// The jobs that a leader waits for are there.
+    arrived: Condvar,
+    bounds: WriterBounds,
+    run: Run,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("bounds", &self.bounds).finish_non_exhaustive()
+    }
 }
 
 /// Bounds of the writer.
@@ -56,23 +133,17 @@ pub(crate) struct WriterBounds {
 }
 
 impl Writer {
-    /// Starts the writer thread.
-    pub(crate) fn start(
+    /// The only writer of a database.
+    pub(crate) fn new(
         database: Arc<redb::Database>,
         lookups: Arc<Lookups>,
         seed: u64,
         bounds: WriterBounds,
         observer: Observer,
-    ) -> Result<Self> {
-        let (sender, receiver) = bounded(bounds.queue.max(1));
-        let failure = Arc::new(Mutex::new(None));
-        let run =
-            Run { database, lookups, seed, batch: bounds.batch.max(1), observer, failure: failure.clone() };
-        let thread = std::thread::Builder::new()
-            .name("memcards-writer".into())
-            .spawn(move || run.forever(&receiver))
-            .map_err(|source| Error::Io { path: "the writer thread".into(), source })?;
-        Ok(Self { queue: Some(sender), thread: Some(thread), failure })
+    ) -> Self {
+        let bounds = WriterBounds { queue: bounds.queue.max(1), batch: bounds.batch.max(1) };
+        let run = Run { database, lookups, seed, observer, failure: Mutex::new(None) };
+        Self { queue: Mutex::default(), arrived: Condvar::new(), bounds, run }
     }
 
     /// Runs `work` in the next commit and waits until it is durable and indexed.
@@ -87,113 +158,130 @@ impl Writer {
         &self,
         work: impl FnOnce(&mut Batch<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        if let Some(reason) = self.failure.lock().clone() {
+        if let Some(reason) = self.failure() {
             return Err(Error::ReadOnly { reason });
         }
-        let (reply, waiting) = reply();
+        let place = Arc::new(Mutex::new(None));
+        let answered = place.clone();
         let job: Job = Box::new(move |batch| {
             let before = batch.writes();
-            let result = work(batch);
+            let result = catch_unwind(AssertUnwindSafe(|| work(batch)))
+                .unwrap_or_else(|_| Err(Error::Internal("a write stopped with a panic".into())));
             let broken = result.is_err() && batch.writes() != before;
             let answer: Answer = Box::new(move |failure| {
-                let result = match (failure, result) {
+                *lock(&answered) = Some(match (failure, result) {
                     (None, result) => result,
                     (Some(Failure::Lasting(reason)), _) => Err(Error::ReadOnly { reason: reason.clone() }),
                     (Some(Failure::GivenUp(_)), Err(error)) => Err(error),
                     (Some(Failure::GivenUp(reason)), Ok(_)) => Err(Error::Internal(reason.clone())),
-                };
-                reply.send(result);
+                });
             });
             (answer, broken)
         });
-        let queue = self.queue.as_ref().ok_or_else(closed)?;
-        queue.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => Error::Busy { retry_after_ms: 20 },
-            TrySendError::Disconnected(_) => closed(),
-        })?;
-        waiting.receive().ok_or_else(closed)?
+        let (group, leads) = self.enter(job)?;
+        if leads || group.wait() {
+            self.lead();
+        }
+        let answer = lock(&place).take();
+        answer.unwrap_or_else(|| {
+            // Its job was never run.
+            let reason = self.failure().unwrap_or_else(|| "the commit was not carried out".into());
+            Err(Error::ReadOnly { reason })
+        })
     }
 
     /// Why writes are refused, if they are.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.failure.lock().clone()
+        lock(&self.run.failure).clone()
     }
-}
 
-fn closed() -> Error {
-    Error::ReadOnly { reason: "the store is being closed or its writer has stopped".into() }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        // Closing the queue lets the thread finish what is in it, then end.
-        self.queue = None;
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the writer thread ended with a panic");
+    /// Puts a job into the last group that has room; true when its caller has to lead.
+    fn enter(&self, job: Job) -> Result<(Arc<Group>, bool)> {
+        let mut queue = lock(&self.queue);
+        if queue.jobs >= self.bounds.queue {
+            return Err(Error::Busy { retry_after_ms: 20 });
         }
+        queue.jobs += 1;
+        let group = match queue.groups.back_mut() {
+            Some((group, jobs)) if jobs.len() < self.bounds.batch => {
+                jobs.push(job);
+                group.clone()
+            }
+            _ => {
+                let group = Group::new(if queue.busy { Stage::Waits } else { Stage::Led });
+                queue.groups.push_back((group.clone(), vec![job]));
+                group
+            }
+        };
+        if queue.jobs == queue.wanted {
+            self.arrived.notify_one();
+        }
+        Ok((group, !std::mem::replace(&mut queue.busy, true)))
+    }
+
+    /// Commits for the first group, answers it, and lets the next one go on.
+    fn lead(&self) {
+        let Some((group, jobs)) = self.gather() else { return };
+        let (served, start) = (jobs.len(), Instant::now());
+        self.run.commit(jobs);
+        let mut queue = lock(&self.queue);
+        queue.last = (served, start.elapsed());
+        let next = queue.groups.front().map(|(next, _)| next.clone());
+        queue.busy = next.is_some();
+        drop(queue);
+        if let Some(next) = next {
+            next.set(Stage::Leaderless);
+        }
+        group.set(Stage::Answered);
+    }
+
+    /// Takes the first group. When the last commit served several callers, these are about
+    /// to come back: a short wait for them saves an fsync each.
+    fn gather(&self) -> Option<(Arc<Group>, Vec<Job>)> {
+        let mut queue = lock(&self.queue);
+        let (served, took) = queue.last;
+        let deadline = Instant::now() + (took / 4).min(GATHER_MAX);
+        queue.wanted = served.min(self.bounds.batch);
+        while queue.jobs < queue.wanted {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            (queue, _) = self.arrived.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.wanted = 0;
+        let (group, jobs) = queue.groups.pop_front()?;
+        queue.jobs -= jobs.len();
+        Some((group, jobs))
     }
 }
 
+/// What it takes to commit.
 struct Run {
     database: Arc<redb::Database>,
     lookups: Arc<Lookups>,
     seed: u64,
-    batch: usize,
     observer: Observer,
-    failure: Arc<Mutex<Option<String>>>,
+    failure: Mutex<Option<String>>,
 }
 
 impl Run {
-    fn forever(self, queue: &Receiver<Job>) {
-        let mut expected = 1;
-        let mut commit_time = Duration::ZERO;
-        while let Ok(first) = queue.recv() {
-            let jobs = self.gather(first, queue, expected, commit_time);
-            expected = jobs.len();
-            let start = Instant::now();
-            self.commit(jobs);
-            commit_time = start.elapsed();
-        }
-    }
-
-    /// Takes what waits. When the last commit served several callers, these are about to
-    /// come back: a short wait for them saves an fsync each.
-    fn gather(&self, first: Job, queue: &Receiver<Job>, expected: usize, commit_time: Duration) -> Vec<Job> {
-        let mut jobs = vec![first];
-        let deadline = Instant::now() + (commit_time / 4).min(GATHER_MAX);
-        while jobs.len() < self.batch {
-            match queue.try_recv() {
-                Ok(job) => jobs.push(job),
-                Err(TryRecvError::Disconnected) => break,
-                Err(TryRecvError::Empty) if jobs.len() >= expected => break,
-                Err(TryRecvError::Empty) => match queue.recv_deadline(deadline) {
-                    Ok(job) => jobs.push(job),
-                    Err(_) => break,
-                },
-            }
-        }
-        jobs
-    }
-
     fn commit(&self, jobs: Vec<Job>) {
-        let failed = self.failure.lock().clone();
+        let failed = lock(&self.failure).clone();
         let mut answers = Vec::with_capacity(jobs.len());
         let failure = match failed {
-            Some(reason) => {
-                // Still run nothing: each job is dropped, its caller sees the writer closed.
-                drop(jobs);
-                Some(Failure::Lasting(reason))
+            Some(reason) => Some(Failure::Lasting(reason)),
+            None => {
+                let result = catch_unwind(AssertUnwindSafe(|| self.run(jobs, &mut answers)));
+                result.unwrap_or_else(|_| Err(Error::Internal("a panic".into()))).unwrap_or_else(|error| {
+                    let reason = format!(
+                        "a commit failed ({error}); what it wrote may or may not be durable, reopen the store"
+                    );
+                    tracing::error!(%error, "commit failed, the store refuses writes until it is reopened");
+                    *lock(&self.failure) = Some(reason.clone());
+                    Some(Failure::Lasting(reason))
+                })
             }
-            None => self.run(jobs, &mut answers).unwrap_or_else(|error| {
-                let reason = format!(
-                    "a commit failed ({error}); what it wrote may or may not be durable, reopen the store"
-                );
-                tracing::error!(%error, "commit failed, the store refuses writes until it is reopened");
-                *self.failure.lock() = Some(reason.clone());
-                Some(Failure::Lasting(reason))
-            }),
         };
         for answer in answers {
             answer(failure.as_ref());
@@ -210,18 +298,17 @@ impl Run {
             answers.push(answer);
             broken |= failed_half_way;
         }
-        let changed = batch.writes() > 0;
-        let changes = batch.finish()?;
-        if broken {
+        if broken || batch.writes() == 0 {
+            drop(batch);
             transaction.abort().map_err(storage)?;
+            if !broken {
+                return Ok(None);
+            }
             tracing::error!("a batch was given up: one of its operations failed after it had written");
             let reason = "the batch was given up since another of its writes failed half way; nothing of it was written";
             return Ok(Some(Failure::GivenUp(reason.into())));
         }
-        if !changed {
-            transaction.abort().map_err(storage)?;
-            return Ok(None);
-        }
+        let changes = batch.finish()?;
         transaction.commit().map_err(storage)?;
         (self.observer)(&changes.applied);
         changes.commit_lookups();
@@ -236,30 +323,101 @@ mod tests {
     use crate::store::{Database, DatabaseOptions};
     use crate::time::Timestamp;
 
-    #[test]
-    fn a_batch_given_up_leaves_nothing_and_the_store_goes_on() {
-        let directory = tempfile::tempdir().unwrap();
+    fn open(directory: &std::path::Path, batch: usize) -> Database {
         let options = DatabaseOptions {
             io: Arc::new(RealIo),
             cache_bytes: 1 << 20,
             lookup_bytes: 1 << 20,
             queue: 8,
-            batch: 8,
+            batch,
             seed: 0,
             check_integrity: false,
             create: true,
         };
-        let database = Database::open(directory.path(), &options, Box::new(|_| {})).unwrap();
-        let now = Timestamp::from_micros(1);
+        Database::open(directory, &options, Box::new(|_| {})).unwrap()
+    }
+
+    const NOW: Timestamp = Timestamp::from_micros(1);
+
+    #[test]
+    fn a_batch_given_up_leaves_nothing_and_the_store_goes_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = open(directory.path(), 8);
         let failed: Result<()> = database.write(move |batch| {
-            batch.ensure_tenant("half", now)?;
+            batch.ensure_tenant("half", NOW)?;
             Err(Error::Conflict { message: "after a write".into() })
         });
         assert_eq!(failed.unwrap_err().code(), "conflict");
         assert!(database.write_failure().is_none());
-        database.write(move |batch| batch.ensure_tenant("whole", now)).unwrap();
+        database.write(move |batch| batch.ensure_tenant("whole", NOW)).unwrap();
         let tables = database.read().unwrap();
         assert!(tables.tenant_id("half").unwrap().is_none());
         assert!(tables.tenant_id("whole").unwrap().is_some());
+    }
+
+    #[test]
+    fn a_panic_is_its_callers_error_and_the_store_goes_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = open(directory.path(), 8);
+        for writes in [false, true] {
+            let failed: Result<()> = database.write(move |batch| {
+                if writes {
+                    batch.ensure_tenant("half", NOW)?;
+                }
+                panic!("a panic of the test")
+            });
+            assert_eq!(failed.unwrap_err().code(), "internal");
+        }
+        database.write(move |batch| batch.ensure_tenant("whole", NOW)).unwrap();
+        assert!(database.read().unwrap().tenant_id("half").unwrap().is_none());
+    }
+
+    /// Many callers, groups smaller than they are many, some jobs that fail or panic: each
+    /// gets its own answer and nobody waits for ever.
+    #[test]
+    fn every_caller_gets_its_own_answer() {
+        for batch in [1, 3, 64] {
+            let directory = tempfile::tempdir().unwrap();
+            let database = open(directory.path(), batch);
+            let run = std::sync::Barrier::new(9);
+            let written: usize = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..9)
+                    .map(|caller| {
+                        let (database, run) = (&database, &run);
+                        scope.spawn(move || {
+                            run.wait();
+                            let mut written = 0;
+                            for n in 0..40 {
+                                let name = format!("{caller}-{n}");
+                                let asked = name.clone();
+                                let answer = database.write(move |batch| {
+                                    match n % 10 {
+                                        7 => return Err(Error::NotFound { what: asked }),
+                                        8 => panic!("a panic of the test"),
+                                        _ => {}
+                                    }
+                                    batch.ensure_tenant(&asked, NOW)?;
+                                    Ok(asked)
+                                });
+                                match answer {
+                                    Ok(answer) => {
+                                        assert_eq!(answer, name);
+                                        assert!(database.read().unwrap().tenant_id(&name).unwrap().is_some());
+                                        written += 1;
+                                    }
+                                    Err(Error::Busy { .. }) => std::thread::yield_now(),
+                                    Err(error) if n % 10 == 7 => assert_eq!(error.code(), "not_found"),
+                                    Err(error) => assert_eq!((n % 10, error.code()), (8, "internal")),
+                                }
+                            }
+                            written
+                        })
+                    })
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+            });
+            assert_eq!(database.read().unwrap().tenants().unwrap().len(), written);
+            assert!(written > 0 && database.write_failure().is_none());
+        }
     }
 }
