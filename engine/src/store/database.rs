@@ -75,7 +75,7 @@ pub(crate) struct DatabaseOptions {
 /// An open store directory.
 #[derive(Debug)]
 pub(crate) struct Database {
-    // Dropped in this order: the lock last.
+    // Dropped in this order: the writer first (it ends its thread), the lock last.
     writer: Writer,
     redb: Arc<redb::Database>,
     lookups: Arc<Lookups>,
@@ -133,7 +133,7 @@ impl Database {
         let bounds = WriterBounds { queue: options.queue, batch: options.batch };
         let index = directory.join(INDEX_DIRECTORY);
         let lookups = Arc::new(Lookups::new(io.clone(), index, options.lookup_bytes));
-        let writer = Writer::new(redb.clone(), lookups.clone(), seed, bounds, observer);
+        let writer = Writer::start(redb.clone(), lookups.clone(), seed, bounds, observer)?;
         Ok(Self { writer, redb, lookups, io, directory: directory.to_owned(), _lock: lock })
     }
 

@@ -1,17 +1,19 @@
 //! Group commit: one transaction and one fsync for all who wait.
 //!
 //! Callers hand in closures that run one after the other inside the same write
-//! transaction. There is no thread of its own: the first caller who finds nobody at work
-//! leads, and commits in its own thread for all who came meanwhile; then one of those who
-//! wait leads the next group. All of a group are answered after the commit, and after the
-//! observer (the indexes) has seen what was committed: a caller reads its own writes. The
+//! transaction. A caller who finds nobody at work commits in its own thread: no switch of
+//! threads for who is alone. What comes meanwhile is taken over by the writer's own thread,
+//! which goes on until nobody waits. All of a group are answered after the commit, and after
+//! the observer (the indexes) has seen what was committed: a caller reads its own writes. The
 //! queue is bounded; when it is full the caller gets an error at once, never a hang. After a
 //! failed commit the outcome on disk is unknown, so every later write is refused until the
 //! store is reopened.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use crate::store::batch::{Applied, Batch};
@@ -37,53 +39,43 @@ type Job = Box<dyn FnOnce(&mut Batch<'_>) -> (Answer, bool) + Send>;
 
 /// Longest time a commit waits for callers that are expected to come back.
 const GATHER_MAX: Duration = Duration::from_micros(500);
+/// Commits faster than this wait for nobody: meanwhile they could commit for half of them.
+const GATHER_FROM: Duration = Duration::from_millis(1);
 
-/// How far a group is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Somebody else commits.
-    Waits,
-    /// Its turn: whoever of the group sees this first leads.
-    Leaderless,
-    Led,
-    Answered,
-}
-
-/// Callers that are answered by one commit. They sleep on one condition, so that one call of
-/// the system wakes all of them.
-#[derive(Debug)]
+/// Callers that are answered by one commit.
+#[derive(Debug, Default)]
 struct Group {
-    stage: Mutex<Stage>,
-    changed: Condvar,
+    answered: AtomicBool,
+    members: Mutex<Vec<Thread>>,
 }
 
 impl Group {
-    fn new(stage: Stage) -> Arc<Self> {
-        Arc::new(Self { stage: Mutex::new(stage), changed: Condvar::new() })
+    /// Adds a caller; gives its number.
+    fn join(&self, thread: Thread) -> usize {
+        let mut members = lock(&self.members);
+        members.push(thread);
+        members.len() - 1
     }
 
-    fn set(&self, stage: Stage) {
-        *lock(&self.stage) = stage;
-        match stage {
-            Stage::Leaderless => self.changed.notify_one(),
-            _ => self.changed.notify_all(),
+    fn answer(&self) {
+        self.answered.store(true, Ordering::Release);
+        self.wake(0);
+    }
+
+    /// Waits for the answer. Each caller wakes two others: to wake them one by one would keep
+    /// the next commit waiting.
+    fn wait(&self, number: usize) {
+        while !self.answered.load(Ordering::Acquire) {
+            std::thread::park();
         }
+        self.wake(2 * number + 1);
+        self.wake(2 * number + 2);
     }
 
-    /// Waits for the answers; true when the caller has to lead the group instead.
-    fn wait(&self) -> bool {
-        let mut stage = lock(&self.stage);
-        loop {
-            match *stage {
-                Stage::Answered => return false,
-                Stage::Leaderless => {
-                    *stage = Stage::Led;
-                    return true;
-                }
-                Stage::Waits | Stage::Led => {
-                    stage = self.changed.wait(stage).unwrap_or_else(PoisonError::into_inner);
-                }
-            }
+    fn wake(&self, number: usize) {
+        let member = lock(&self.members).get(number).cloned();
+        if let Some(member) = member {
+            member.unpark();
         }
     }
 }
@@ -96,30 +88,39 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Who waits.
 #[derive(Default)]
 struct Queue {
-    /// The group that is led next stands first; each has at most as many jobs as fit in one
-    /// commit.
+    /// The group that is next stands first; each has at most as many jobs as fit in one commit.
     groups: VecDeque<(Arc<Group>, Vec<Job>)>,
     jobs: usize,
-    /// True while somebody leads.
+    /// True while somebody commits or is about to.
     busy: bool,
-    /// How many jobs a leader waits for.
+    /// True when that is the writer's own thread.
+    handed_over: bool,
+    closed: bool,
+    /// How many jobs a commit waits for.
     wanted: usize,
     /// How many jobs the last commit served, and how long it took.
     last: (usize, Duration),
 }
 
-/// The queue that callers share.
+/// The handle that callers share.
 pub(crate) struct Writer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
     queue: Mutex<Queue>,
-    /// The jobs that a leader waits for are there.
+    /// The jobs that a commit waits for are there.
     arrived: Condvar,
+    /// There is work for the writer's own thread, or an end of it.
+    handed_over: Condvar,
     bounds: WriterBounds,
     run: Run,
 }
 
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer").field("bounds", &self.bounds).finish_non_exhaustive()
+        f.debug_struct("Writer").field("bounds", &self.shared.bounds).finish_non_exhaustive()
     }
 }
 
@@ -133,17 +134,24 @@ pub(crate) struct WriterBounds {
 }
 
 impl Writer {
-    /// The only writer of a database.
-    pub(crate) fn new(
+    /// Starts the only writer of a database.
+    pub(crate) fn start(
         database: Arc<redb::Database>,
         lookups: Arc<Lookups>,
         seed: u64,
         bounds: WriterBounds,
         observer: Observer,
-    ) -> Self {
+    ) -> Result<Self> {
         let bounds = WriterBounds { queue: bounds.queue.max(1), batch: bounds.batch.max(1) };
         let run = Run { database, lookups, seed, observer, failure: Mutex::new(None) };
-        Self { queue: Mutex::default(), arrived: Condvar::new(), bounds, run }
+        let (queue, arrived, handed_over) = (Mutex::default(), Condvar::new(), Condvar::new());
+        let shared = Arc::new(Shared { queue, arrived, handed_over, bounds, run });
+        let writer = shared.clone();
+        let thread = std::thread::Builder::new()
+            .name("memcards-writer".into())
+            .spawn(move || writer.forever())
+            .map_err(|source| Error::Io { path: "the writer thread".into(), source })?;
+        Ok(Self { shared, thread: Some(thread) })
     }
 
     /// Runs `work` in the next commit and waits until it is durable and indexed.
@@ -178,10 +186,11 @@ impl Writer {
             });
             (answer, broken)
         });
-        let (group, leads) = self.enter(job)?;
-        if leads || group.wait() {
-            self.lead();
+        let (group, number, alone) = self.shared.enter(job)?;
+        if alone {
+            self.shared.commit_first(false);
         }
+        group.wait(number);
         let answer = lock(&place).take();
         answer.unwrap_or_else(|| {
             // Its job was never run.
@@ -192,11 +201,27 @@ impl Writer {
 
     /// Why writes are refused, if they are.
     pub(crate) fn failure(&self) -> Option<String> {
-        lock(&self.run.failure).clone()
+        lock(&self.shared.run.failure).clone()
     }
+}
 
-    /// Puts a job into the last group that has room; true when its caller has to lead.
-    fn enter(&self, job: Job) -> Result<(Arc<Group>, bool)> {
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // What still waits is committed first.
+        lock(&self.shared.queue).closed = true;
+        self.shared.handed_over.notify_one();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the writer thread ended with a panic");
+        }
+    }
+}
+
+impl Shared {
+    /// Puts a job into the last group that has room; gives the caller's number in it, and
+    /// whether the caller has to commit it.
+    fn enter(&self, job: Job) -> Result<(Arc<Group>, usize, bool)> {
         let mut queue = lock(&self.queue);
         if queue.jobs >= self.bounds.queue {
             return Err(Error::Busy { retry_after_ms: 20 });
@@ -208,31 +233,49 @@ impl Writer {
                 group.clone()
             }
             _ => {
-                let group = Group::new(if queue.busy { Stage::Waits } else { Stage::Led });
+                let group = Arc::new(Group::default());
                 queue.groups.push_back((group.clone(), vec![job]));
                 group
             }
         };
+        let number = group.join(std::thread::current());
         if queue.jobs == queue.wanted {
             self.arrived.notify_one();
         }
-        Ok((group, !std::mem::replace(&mut queue.busy, true)))
+        Ok((group, number, !std::mem::replace(&mut queue.busy, true)))
     }
 
-    /// Commits for the first group, answers it, and lets the next one go on.
-    fn lead(&self) {
+    /// The writer's own thread.
+    fn forever(&self) {
+        let mut queue = lock(&self.queue);
+        loop {
+            if queue.handed_over {
+                drop(queue);
+                self.commit_first(true);
+                queue = lock(&self.queue);
+            } else if queue.closed {
+                return;
+            } else {
+                queue = self.handed_over.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Commits for the first group and answers it. Those who have come meanwhile are left to
+    /// the writer's own thread.
+    fn commit_first(&self, own_thread: bool) {
         let Some((group, jobs)) = self.gather() else { return };
         let (served, start) = (jobs.len(), Instant::now());
         self.run.commit(jobs);
         let mut queue = lock(&self.queue);
         queue.last = (served, start.elapsed());
-        let next = queue.groups.front().map(|(next, _)| next.clone());
-        queue.busy = next.is_some();
-        drop(queue);
-        if let Some(next) = next {
-            next.set(Stage::Leaderless);
+        queue.busy = !queue.groups.is_empty();
+        queue.handed_over = queue.busy;
+        if queue.handed_over && !own_thread {
+            self.handed_over.notify_one();
         }
-        group.set(Stage::Answered);
+        drop(queue);
+        group.answer();
     }
 
     /// Takes the first group. When the last commit served several callers, these are about
@@ -241,7 +284,7 @@ impl Writer {
         let mut queue = lock(&self.queue);
         let (served, took) = queue.last;
         let deadline = Instant::now() + (took / 4).min(GATHER_MAX);
-        queue.wanted = served.min(self.bounds.batch);
+        queue.wanted = if took < GATHER_FROM { 0 } else { served.min(self.bounds.batch) };
         while queue.jobs < queue.wanted {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
