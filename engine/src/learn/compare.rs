@@ -9,7 +9,7 @@ use crate::index::vectors;
 use crate::judge::{self, Relation};
 use crate::learn::remember::Draft;
 use crate::learn::{is_held, relation, relation_of};
-use crate::store::{Batch, ChangeKind, Database, LoggedChange, Lookup, TenantId};
+use crate::store::{Batch, ChangeKind, Database, Lookup, TenantId};
 
 /// Least cosine of two wordings of one statement, where both have vectors. The judge has
 /// found them to differ in padding only; "please remember to" alone takes the built-in
@@ -17,7 +17,7 @@ use crate::store::{Batch, ChangeKind, Database, LoggedChange, Lookup, TenantId};
 const MERGE_COSINE: f32 = 0.7;
 
 /// How many changes of a tenant are looked through for the statement before.
-const LOOK_BACK: u64 = 64;
+const LOOK_BACK: usize = 64;
 
 /// What a new card has to do with the cards that are there.
 #[derive(Default)]
@@ -233,11 +233,8 @@ impl Draft {
     /// The statement made last in the same session: what "it" of "now it is red" stands for.
     fn previous_statement(&self, batch: &Batch<'_>, tenant: TenantId) -> Result<Option<Card>> {
         let tables = batch.tables();
-        let (last, _) = tables.last_change(tenant)?;
-        let changes: Vec<_> =
-            tables.changes(tenant, last.saturating_sub(LOOK_BACK))?.collect::<Result<_>>()?;
         let session = |card: &Card| card.source().and_then(|source| source.session.clone());
-        for LoggedChange { change, .. } in changes.into_iter().rev() {
+        for change in batch.last_changes(tenant, LOOK_BACK)?.into_iter().rev() {
             if change.kind == ChangeKind::Lookups {
                 continue;
             }

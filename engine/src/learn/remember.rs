@@ -61,8 +61,6 @@ enum Verdict {
 impl Draft {
     /// Carries the request out inside the writer's transaction.
     pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Remembered> {
-        // The rules read the log, what came before in this batch included.
-        batch.settle()?;
         if let Some(model) = &self.model {
             batch.check_model(model)?;
         }

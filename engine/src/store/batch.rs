@@ -45,6 +45,8 @@ struct Log {
     before: Option<Arc<Slot>>,
     /// What the batch has changed of them.
     lookups: HashMap<LookupKey, Option<CardId>>,
+    /// The changes of the batch, which are written together at its end.
+    changes: Vec<Change>,
 }
 
 /// The writing side of one transaction.
@@ -54,8 +56,6 @@ pub(crate) struct Batch<'t> {
     seed: u64,
     logs: RefCell<HashMap<TenantId, Log>>,
     applied: Vec<Applied>,
-    /// The last change, which is written when it is known which look-ups go with it.
-    open: Option<Change>,
     /// The cards that it has written.
     changed: HashSet<(TenantId, CardId)>,
     notes: HashMap<(TenantId, u64), Vec<CardId>>,
@@ -94,7 +94,6 @@ impl<'t> Batch<'t> {
             seed,
             logs: RefCell::default(),
             applied: Vec::new(),
-            open: None,
             changed: HashSet::new(),
             notes: HashMap::new(),
             new_tenants: HashSet::new(),
@@ -114,10 +113,24 @@ impl<'t> Batch<'t> {
         self.writes
     }
 
-    /// Writes what is still open and gives what was changed.
-    pub(super) fn finish(mut self) -> Result<Changes> {
-        self.settle()?;
-        Ok(Changes { applied: self.applied, logs: self.logs.into_inner() })
+    /// Writes the log and gives what was changed.
+    pub(super) fn finish(self) -> Result<Changes> {
+        let Self { mut tables, mut applied, logs, .. } = self;
+        let mut logs = logs.into_inner();
+        let mut checksums: HashMap<TenantId, Vec<u64>> = HashMap::with_capacity(logs.len());
+        for (tenant, log) in &mut logs {
+            let (records, identities) = record::seal_changes(*tenant, log.committed + 1, &log.changes)?;
+            for (key, value) in records {
+                tables.put(&key, &value)?;
+            }
+            checksums.insert(*tenant, identities);
+        }
+        for change in &mut applied {
+            let at = logs.get(&change.tenant).map_or(0, |log| change.sequence - log.committed - 1);
+            let identities = checksums.get(&change.tenant);
+            change.checksum = identities.and_then(|all| all.get(at as usize)).copied().unwrap_or_default();
+        }
+        Ok(Changes { applied, logs })
     }
 
     /// Works on a tenant's log, which is looked up once for the batch.
@@ -127,7 +140,13 @@ impl<'t> Batch<'t> {
             std::collections::hash_map::Entry::Occupied(log) => log.into_mut(),
             std::collections::hash_map::Entry::Vacant(place) => {
                 let (committed, _) = self.tables.last_change(tenant)?;
-                place.insert(Log { committed, sequence: committed, before: None, lookups: HashMap::new() })
+                place.insert(Log {
+                    committed,
+                    sequence: committed,
+                    before: None,
+                    lookups: HashMap::new(),
+                    changes: Vec::new(),
+                })
             }
         };
         Ok(work(log))
@@ -136,6 +155,22 @@ impl<'t> Batch<'t> {
     /// Sequence of the tenant's last change, this batch included.
     pub(crate) fn sequence(&self, tenant: TenantId) -> Result<u64> {
         self.with_log(tenant, |log| log.sequence)
+    }
+
+    /// The tenant's last changes, this batch included, oldest first; at most `most`.
+    pub(crate) fn last_changes(&self, tenant: TenantId, most: usize) -> Result<Vec<Change>> {
+        let (committed, mut mine) = self.with_log(tenant, |log| {
+            let mine = &log.changes[log.changes.len().saturating_sub(most)..];
+            (log.committed, mine.to_vec())
+        })?;
+        let missing = (most - mine.len()) as u64;
+        if missing == 0 || committed == 0 {
+            return Ok(mine);
+        }
+        let before = self.tables.changes(tenant, committed.saturating_sub(missing))?;
+        let mut changes = before.map(|logged| Ok(logged?.change)).collect::<Result<Vec<_>>>()?;
+        changes.append(&mut mine);
+        Ok(changes)
     }
 
     /// The card an exact look-up leads to.
@@ -365,14 +400,16 @@ impl<'t> Batch<'t> {
         self.tables.put(&key, &record::seal_card(TableId::Versions, &key, card, vector)?)
     }
 
-    fn change_lookup(&mut self, tenant: TenantId, change: LookupChange) -> Result<()> {
-        let last = self.applied.last().map(|applied| applied.tenant);
-        let Some(open) = self.open.as_mut().filter(|_| last == Some(tenant)) else {
-            return Err(Error::Internal("a look-up was changed without a change of its tenant".into()));
-        };
-        open.lookups.push(change);
+    fn change_lookup(&mut self, tenant: TenantId, lookup: LookupChange) -> Result<()> {
         self.writes += 1;
-        self.with_log(tenant, |log| log.lookups.insert(change.key, change.card)).map(drop)
+        self.with_log(tenant, |log| {
+            let Some(change) = log.changes.last_mut() else {
+                return Err(Error::Internal("a look-up was changed without a change of its tenant".into()));
+            };
+            change.lookups.push(lookup);
+            log.lookups.insert(lookup.key, lookup.card);
+            Ok(())
+        })?
     }
 
     fn log(
@@ -404,36 +441,17 @@ impl<'t> Batch<'t> {
         vector: Option<Vec<f32>>,
         payload: Option<Payload>,
     ) -> Result<()> {
-        self.settle()?;
-        let sequence = self.with_log(tenant, |log| {
-            log.sequence += 1;
-            log.sequence
-        })?;
         self.writes += 1;
         self.changed.insert((tenant, change.card));
+        let kind = change.kind;
+        let sequence = self.with_log(tenant, |log| {
+            log.sequence += 1;
+            log.changes.push(change);
+            log.sequence
+        })?;
         let vector = vector.map(Arc::from);
-        self.applied.push(Applied {
-            tenant,
-            sequence,
-            checksum: 0,
-            kind: change.kind,
-            card,
-            vector,
-            payload,
-        });
-        self.open = Some(change);
+        self.applied.push(Applied { tenant, sequence, checksum: 0, kind, card, vector, payload });
         Ok(())
-    }
-
-    /// Writes the last change. Look-ups that change from here on belong to the next one.
-    pub(crate) fn settle(&mut self) -> Result<()> {
-        let (Some(change), Some(applied)) = (self.open.take(), self.applied.last_mut()) else {
-            return Ok(());
-        };
-        let key = keys::change(applied.tenant, applied.sequence);
-        let value = record::seal_change(&key, &change);
-        applied.checksum = record::stored_checksum(&value);
-        self.tables.put(&key, &value)
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::{Card, CardId};
 use crate::store::keys::{self, TableId, TenantId};
-use crate::store::record::{self, Change, Schema};
+use crate::store::record::{self, LoggedChange, Schema};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
@@ -253,19 +253,24 @@ impl<T: ReadBytes> Tables<T> {
         tenant: TenantId,
         after: u64,
     ) -> Result<impl Iterator<Item = Result<LoggedChange>> + 'a> {
-        let (first, last) = (keys::change(tenant, after), keys::change(tenant, u64::MAX));
-        let range = self
-            .0
-            .range::<&[u8]>((Bound::Excluded(first.as_slice()), Bound::Included(last.as_slice())))
-            .map_err(storage)?;
-        Ok(range.map(|entry| {
+        let (low, high) = (keys::change(tenant, 0), keys::change(tenant, u64::MAX));
+        // A record holds changes from that of its key on.
+        let wanted = keys::change(tenant, after.saturating_add(1));
+        let before = self.0.range(low.as_slice()..=wanted.as_slice()).map_err(storage)?.next_back();
+        let first = match before {
+            Some(entry) => entry.map_err(storage)?.0.value().to_vec(),
+            None => low.to_vec(),
+        };
+        let range = self.0.range(first.as_slice()..=high.as_slice()).map_err(storage)?;
+        let records = range.map(|entry| {
             let (key, value) = entry.map_err(storage)?;
-            let sequence = keys::sequence_of_key(key.value()).ok_or_else(|| {
-                Error::corrupt(record::place(TableId::Changes, key.value()), "not a change key")
-            })?;
-            let change = record::open_change(key.value(), value.value())?;
-            Ok(LoggedChange { sequence, checksum: record::stored_checksum(value.value()), change })
-        }))
+            record::open_changes(key.value(), value.value())
+        });
+        let changes = records.flat_map(|record| match record {
+            Ok(changes) => changes.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
+        Ok(changes.filter(move |change| change.as_ref().map_or(true, |change| change.sequence > after)))
     }
 
     /// The tenant's last change: its sequence, and the checksum that identifies it.
@@ -274,26 +279,19 @@ impl<T: ReadBytes> Tables<T> {
         let mut range = self.0.range(first.as_slice()..=last.as_slice()).map_err(storage)?;
         let Some(entry) = range.next_back() else { return Ok((0, 0)) };
         let (key, value) = entry.map_err(storage)?;
-        Ok((keys::sequence_of_key(key.value()).unwrap_or(0), record::stored_checksum(value.value())))
+        let changes = record::open_changes(key.value(), value.value())?;
+        Ok(changes.last().map_or((0, 0), |last| (last.sequence, last.checksum)))
     }
 
     /// The checksum that identifies one change; `None` when there is no such change.
     pub(crate) fn change_checksum(&self, tenant: TenantId, sequence: u64) -> Result<Option<u64>> {
-        let value = self.get(&keys::change(tenant, sequence))?;
-        Ok(value.map(|value| record::stored_checksum(value.value())))
+        let Some(before) = sequence.checked_sub(1) else { return Ok(None) };
+        let found = self.changes(tenant, before)?.next().transpose()?;
+        Ok(found.filter(|change| change.sequence == sequence).map(|change| change.checksum))
     }
 
     /// Every entry of the store, in order of its key.
     pub(crate) fn entries(&self) -> Result<impl Iterator<Item = Entry<'_>> + '_> {
         Ok(self.0.iter().map_err(storage)?.map(|entry| entry.map_err(storage)))
     }
-}
-
-/// A change with its place in the log.
-#[derive(Clone, Debug)]
-pub(crate) struct LoggedChange {
-    pub(crate) sequence: u64,
-    /// Identifies the change.
-    pub(crate) checksum: u64,
-    pub(crate) change: Change,
 }

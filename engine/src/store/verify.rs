@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::card::Card;
 use crate::store::database::Database;
 use crate::store::keys::{self, TableId, TenantId};
-use crate::store::record;
-use crate::store::tables::{LoggedChange, ReadBytes, Tables};
+use crate::store::record::{self, LoggedChange};
+use crate::store::tables::{ReadBytes, Tables};
 use crate::{Error, Result};
 
 /// One thing that is wrong.
@@ -213,10 +213,12 @@ fn check<T: ReadBytes>(
             }
         }
         TableId::Changes => {
-            report.changes += 1;
-            let change = record::open_change(key, value)?;
-            if tables.version(tenant, change.card, change.version)?.is_none() {
-                return Err(bad("names a version of a card that is not there"));
+            for LoggedChange { sequence, change, .. } in record::open_changes(key, value)? {
+                report.changes += 1;
+                if tables.version(tenant, change.card, change.version)?.is_none() {
+                    let detail = format!("change {sequence} names a version of a card that is not there");
+                    return Err(bad(&detail));
+                }
             }
         }
         TableId::Meta | TableId::TenantNames | TableId::Tenants => {}

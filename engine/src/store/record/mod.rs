@@ -11,7 +11,7 @@ mod v1;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::card::{Card, CardId, Track};
-use crate::store::keys::{LookupKey, TableId};
+use crate::store::keys::{self, LookupKey, TableId, TenantId};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
@@ -26,15 +26,15 @@ pub(crate) enum Schema {
     Bytes = 1,
     /// A card, first layout, after the vector that its version brought.
     CardV1 = 2,
-    /// A change, first layout.
-    ChangeV1 = 3,
+    /// Changes that follow each other, first layout.
+    ChangesV1 = 3,
     /// A tenant as JSON.
     TenantJson = 4,
 }
 
 impl Schema {
     fn from_number(number: u16) -> Option<Self> {
-        [Self::Bytes, Self::CardV1, Self::ChangeV1, Self::TenantJson]
+        [Self::Bytes, Self::CardV1, Self::ChangesV1, Self::TenantJson]
             .into_iter()
             .find(|schema| *schema as u16 == number)
     }
@@ -102,11 +102,6 @@ pub(crate) fn open<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(S
     let schema = Schema::from_number(number)
         .ok_or_else(|| bad(&format!("schema {number} is newer than this version of memcards knows")))?;
     Ok((schema, payload))
-}
-
-/// The checksum stored in a sealed value; identifies its content.
-pub(crate) fn stored_checksum(value: &[u8]) -> u64 {
-    value.get(8..16).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
 /// Seals a card for `cards` or `versions`, with the vector that its version brought.
@@ -197,78 +192,137 @@ pub(crate) struct Change {
     pub(crate) lookups: Vec<LookupChange>,
 }
 
-const CHANGE_LENGTH: usize = 1 + 1 + 16 + 4 + 8;
-
 /// What a look-up in a change leads to.
 const CLEARED: u8 = 0;
 const TO_THE_CARD: u8 = 1;
 const TO_ANOTHER: u8 = 2;
 
-/// Seals a change.
-pub(crate) fn seal_change(key: &[u8], change: &Change) -> Vec<u8> {
-    let mut payload = Vec::with_capacity(CHANGE_LENGTH + change.lookups.len() * 34);
-    payload.push(ChangeKind::ALL.iter().find(|(_, kind)| *kind == change.kind).map_or(0, |(n, _)| *n));
-    payload.push(change.track.number());
-    payload.extend_from_slice(&change.card.to_bytes());
-    payload.extend_from_slice(&change.version.to_le_bytes());
-    payload.extend_from_slice(&change.at.as_micros().to_le_bytes());
+/// Bytes of changes in one record, about: a record and its key fit on a page of the store.
+const CHANGES_BYTES: usize = 3000;
+
+/// Appends a change to the payload of a record.
+fn encode_change(change: &Change, out: &mut Vec<u8>) -> Result<()> {
+    out.push(ChangeKind::ALL.iter().find(|(_, kind)| *kind == change.kind).map_or(0, |(n, _)| *n));
+    out.push(change.track.number());
+    out.extend_from_slice(&change.card.to_bytes());
+    out.extend_from_slice(&change.version.to_le_bytes());
+    out.extend_from_slice(&change.at.as_micros().to_le_bytes());
+    let count = u16::try_from(change.lookups.len())
+        .map_err(|_| Error::Internal("more look-ups in a change than it can count".into()))?;
+    out.extend_from_slice(&count.to_le_bytes());
     for lookup in &change.lookups {
         match lookup.card {
-            None => payload.push(CLEARED),
-            Some(card) if card == change.card => payload.push(TO_THE_CARD),
-            Some(_) => payload.push(TO_ANOTHER),
+            None => out.push(CLEARED),
+            Some(card) if card == change.card => out.push(TO_THE_CARD),
+            Some(_) => out.push(TO_ANOTHER),
         }
-        payload.extend_from_slice(&lookup.key);
+        out.extend_from_slice(&lookup.key);
         if let Some(card) = lookup.card.filter(|card| *card != change.card) {
-            payload.extend_from_slice(&card.to_bytes());
+            out.extend_from_slice(&card.to_bytes());
         }
     }
-    seal(TableId::Changes, key, Schema::ChangeV1, &payload)
+    Ok(())
 }
 
-/// Reads a change.
+/// What identifies a change at its place in the log.
+fn change_checksum(tenant: TenantId, sequence: u64, change: &[u8]) -> u64 {
+    checksum(TableId::Changes, &keys::change(tenant, sequence), Schema::ChangesV1 as u16, change)
+}
+
+/// Seals changes that follow each other from a sequence on: gives the records with their
+/// keys, and what identifies each change.
+#[allow(clippy::type_complexity, reason = "records and checksums, each used once")]
+pub(crate) fn seal_changes(
+    tenant: TenantId,
+    first: u64,
+    changes: &[Change],
+) -> Result<(Vec<([u8; 13], Vec<u8>)>, Vec<u64>)> {
+    let (mut records, mut checksums) = (Vec::new(), Vec::with_capacity(changes.len()));
+    let (mut key, mut payload) = (keys::change(tenant, first), Vec::new());
+    for (change, sequence) in changes.iter().zip(first..) {
+        if payload.len() >= CHANGES_BYTES {
+            records.push((key, seal(TableId::Changes, &key, Schema::ChangesV1, &payload)));
+            payload.clear();
+            key = keys::change(tenant, sequence);
+        }
+        let start = payload.len();
+        encode_change(change, &mut payload)?;
+        checksums.push(change_checksum(tenant, sequence, &payload[start..]));
+    }
+    if !payload.is_empty() {
+        records.push((key, seal(TableId::Changes, &key, Schema::ChangesV1, &payload)));
+    }
+    Ok((records, checksums))
+}
+
+/// A change with its place in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LoggedChange {
+    pub(crate) sequence: u64,
+    /// Identifies the change.
+    pub(crate) checksum: u64,
+    pub(crate) change: Change,
+}
+
+/// Reads the changes of a record.
 ///
 /// # Errors
-/// [`Error::Corrupt`] when the value is not an intact change of that key.
-pub(crate) fn open_change(key: &[u8], value: &[u8]) -> Result<Change> {
+/// [`Error::Corrupt`] when the value does not hold intact changes of that key.
+pub(crate) fn open_changes(key: &[u8], value: &[u8]) -> Result<Vec<LoggedChange>> {
     let bad = |detail: &str| Error::corrupt(place(TableId::Changes, key), detail);
-    let (schema, payload) = open(TableId::Changes, key, value)?;
-    let (fixed, mut rest) = match (schema, payload.split_first_chunk::<CHANGE_LENGTH>()) {
-        (Schema::ChangeV1, Some(parts)) => parts,
-        _ => return Err(bad("not a change")),
+    let (schema, mut rest) = open(TableId::Changes, key, value)?;
+    let (Some(tenant), Some(first)) = (TenantId::of_key(key), keys::sequence_of_key(key)) else {
+        return Err(bad("not a key of changes"));
     };
-    fn part<const N: usize>(payload: &[u8], at: usize) -> [u8; N] {
-        let mut out = [0; N];
-        out.copy_from_slice(&payload[at..at + N]);
-        out
+    if schema != Schema::ChangesV1 || rest.is_empty() {
+        return Err(bad("no changes"));
     }
-    let card = CardId::from_bytes(part(fixed, 2));
-    let mut lookups = Vec::new();
-    while let Some((what, after)) = rest.split_first() {
-        let (key, after) = after.split_first_chunk::<17>().ok_or_else(|| bad("a look-up is cut short"))?;
+    let mut changes = Vec::new();
+    let mut sequence = first;
+    while !rest.is_empty() {
+        let (change, length) = decode_change(rest).map_err(|detail| bad(&detail))?;
+        let (bytes, after) = rest.split_at(length);
+        changes.push(LoggedChange { sequence, checksum: change_checksum(tenant, sequence, bytes), change });
         rest = after;
-        let card = match *what {
+        sequence = sequence.checked_add(1).ok_or_else(|| bad("more changes than numbers"))?;
+    }
+    Ok(changes)
+}
+
+/// Reads the first of some changes, and tells how many bytes it has.
+fn decode_change(payload: &[u8]) -> Result<(Change, usize), String> {
+    fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Result<&'a [u8; N], String> {
+        let (part, after) = rest.split_first_chunk().ok_or("a change is cut short")?;
+        *rest = after;
+        Ok(part)
+    }
+    let mut rest = payload;
+    let [kind, track] = *take::<2>(&mut rest)?;
+    let card = CardId::from_bytes(*take(&mut rest)?);
+    let version = u32::from_le_bytes(*take(&mut rest)?);
+    let at = Timestamp::from_micros(i64::from_le_bytes(*take(&mut rest)?));
+    let mut lookups = Vec::new();
+    for _ in 0..u16::from_le_bytes(*take(&mut rest)?) {
+        let [what] = *take::<1>(&mut rest)?;
+        let key = *take::<17>(&mut rest)?;
+        let card = match what {
             CLEARED => None,
             TO_THE_CARD => Some(card),
-            TO_ANOTHER => {
-                let (card, after) =
-                    rest.split_first_chunk::<16>().ok_or_else(|| bad("a look-up is cut short"))?;
-                rest = after;
-                Some(CardId::from_bytes(*card))
-            }
-            other => return Err(bad(&format!("unknown kind of look-up {other}"))),
+            TO_ANOTHER => Some(CardId::from_bytes(*take(&mut rest)?)),
+            other => return Err(format!("unknown kind of look-up {other}")),
         };
-        lookups.push(LookupChange { key: *key, card });
+        lookups.push(LookupChange { key, card });
     }
-    let kind = ChangeKind::ALL.into_iter().find(|(number, _)| *number == fixed[0]);
-    Ok(Change {
-        kind: kind.ok_or_else(|| bad(&format!("unknown kind of change {}", fixed[0])))?.1,
-        track: Track::from_number(fixed[1]).ok_or_else(|| bad(&format!("unknown track {}", fixed[1])))?,
+    let known = ChangeKind::ALL.into_iter().find(|(number, _)| *number == kind);
+    let change = Change {
+        kind: known.ok_or_else(|| format!("unknown kind of change {kind}"))?.1,
+        track: Track::from_number(track).ok_or_else(|| format!("unknown track {track}"))?,
         card,
-        version: u32::from_le_bytes(part(fixed, 18)),
-        at: Timestamp::from_micros(i64::from_le_bytes(part(fixed, 22))),
+        version,
+        at,
         lookups,
-    })
+    };
+    Ok((change, payload.len() - rest.len()))
 }
 
 /// Seals raw bytes.
@@ -293,13 +347,13 @@ pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Res
 #[cfg(feature = "fuzzing")]
 pub(crate) fn fuzz(bytes: &[u8]) {
     let key = [7; 24];
-    for schema in [Schema::Bytes, Schema::CardV1, Schema::ChangeV1, Schema::TenantJson] {
+    for schema in [Schema::Bytes, Schema::CardV1, Schema::ChangesV1, Schema::TenantJson] {
         for table in TableId::ALL {
             let sealed = seal(table, &key, schema, bytes);
             for value in [bytes, &sealed] {
                 let _ = open(table, &key, value);
                 let _ = open_bytes(table, &key, value);
-                let _ = open_change(&key, value);
+                let _ = open_changes(&key, value);
                 if let Ok((card, vector)) = open_card_and_vector(table, &key, value) {
                     let again = seal_card(table, &key, &card, vector.as_deref())
                         .and_then(|value| open_card_and_vector(table, &key, &value));

@@ -66,26 +66,43 @@ fn golden() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("card-v1.record", seal(None)),
         ("card-v1-vector.record", seal(Some(&VECTOR))),
-        ("change-v1.record", seal_change(&keys::change(TENANT, 77), &full_change())),
+        ("changes-v1.record", seal_changes(TENANT, 77, &full_changes()).unwrap().0.remove(0).1),
         ("bytes.record", seal_bytes(TableId::Meta, &keys::meta("format"), &1u64.to_le_bytes())),
     ]
 }
 
 const VECTOR: [f32; 4] = [0.25, -1.5, f32::MIN_POSITIVE, 3e38];
 
-/// A change with every kind of look-up.
-fn full_change() -> Change {
+/// Two changes, one with every kind of look-up.
+fn full_changes() -> Vec<Change> {
     let card = full_card();
     let other = CardId::from_bytes([9; 16]);
     let lookup = |n, card| LookupChange { key: [n; 17], card };
-    Change {
+    let first = Change {
         kind: ChangeKind::Touch,
         track: card.track,
         card: card.id,
         version: 7,
         at: card.updated_at,
         lookups: vec![lookup(1, Some(card.id)), lookup(2, None), lookup(3, Some(other))],
-    }
+    };
+    let second =
+        Change { kind: ChangeKind::Lookups, card: other, version: 1, lookups: vec![], ..first.clone() };
+    vec![first, second]
+}
+
+#[test]
+fn many_changes_are_several_records_that_read_alike() {
+    let changes: Vec<Change> = full_changes().into_iter().cycle().take(101).collect();
+    let (records, checksums) = seal_changes(TENANT, 5, &changes).unwrap();
+    assert!(records.len() > 2 && records.iter().all(|(_, value)| value.len() < 3500));
+    let read: Vec<_> = records.iter().flat_map(|(key, value)| open_changes(key, value).unwrap()).collect();
+    assert!(read.iter().map(|logged| logged.sequence).eq(5..106));
+    assert!(read.iter().map(|logged| &logged.change).eq(&changes));
+    assert!(read.iter().map(|logged| &logged.checksum).eq(&checksums));
+    // The same change at another place is another one, however the changes are divided.
+    assert_ne!(checksums[0], checksums[2]);
+    assert_eq!(checksums[3..5], seal_changes(TENANT, 8, &changes[3..5]).unwrap().1);
 }
 
 /// `MEMCARDS_WRITE_FIXTURES=1` writes the files anew; that is right only together with a
@@ -112,8 +129,10 @@ fn golden_records_are_written_and_read_to_the_byte() {
                 let (found, vector) = open_card_and_vector(TableId::Cards, &key, &stored).unwrap();
                 assert_eq!((found, vector.as_deref()), (card, Some(VECTOR.as_slice())));
             }
-            "change-v1.record" => {
-                assert_eq!(open_change(&keys::change(TENANT, 77), &stored).unwrap(), full_change());
+            "changes-v1.record" => {
+                let read = open_changes(&keys::change(TENANT, 77), &stored).unwrap();
+                assert!(read.iter().map(|logged| logged.sequence).eq([77, 78]));
+                assert!(read.into_iter().map(|logged| logged.change).eq(full_changes()));
             }
             _ => assert_eq!(
                 open_bytes(TableId::Meta, &keys::meta("format"), &stored).unwrap(),
@@ -129,7 +148,7 @@ fn every_flipped_bit_of_value_or_key_is_told() {
     let keys: [(&str, TableId, Vec<u8>); 4] = [
         ("card-v1.record", TableId::Cards, keys::card(TENANT, card.id).to_vec()),
         ("card-v1-vector.record", TableId::Cards, keys::card(TENANT, card.id).to_vec()),
-        ("change-v1.record", TableId::Changes, keys::change(TENANT, 77).to_vec()),
+        ("changes-v1.record", TableId::Changes, keys::change(TENANT, 77).to_vec()),
         ("bytes.record", TableId::Meta, keys::meta("format")),
     ];
     for ((name, sealed), (_, table, key)) in golden().iter().zip(&keys) {
@@ -235,7 +254,9 @@ proptest! {
         let _ = decode_card(&bytes);
         let mut sealed = seal(TableId::Changes, b"key", Schema::ChangeV1, &bytes);
         sealed[2..4].copy_from_slice(&schema.to_le_bytes());
-        let _ = open_change(b"key", &sealed);
+        let _ = open_changes(b"key", &sealed);
+        let key = keys::change(TENANT, 1);
+        let _ = open_changes(&key, &seal(TableId::Changes, &key, Schema::ChangesV1, &bytes));
         let _ = open_card(TableId::Cards, b"key", &seal(TableId::Cards, b"key", Schema::CardV1, &bytes));
     }
 }
