@@ -10,9 +10,9 @@ use crate::engine::{Store, model_of};
 use crate::forget::{Forgetting, Restoring};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
-use crate::learn::remember::Draft;
+use crate::learn::remember::{Draft, begin};
 use crate::recall;
-use crate::store::{ModelRecord, TenantId};
+use crate::store::{EncodedCard, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{
     CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Outcome, Page,
@@ -274,7 +274,7 @@ impl Tenant {
             speaker: request.speaker,
             occurred_at: request.occurred_at,
         };
-        let card = Card {
+        let mut card = Card {
             id: CardId::default(),
             version: 1,
             track: request.track.unwrap_or(if is_turn { Track::Episodic } else { Track::Semantic }),
@@ -315,6 +315,9 @@ impl Tenant {
         limits.items("links", card.links.len())?;
         self.check_reason(&card.reason)?;
         let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
+        begin(&mut card);
+        card.vector_version = if vector.is_some() { card.version } else { 0 };
+        let encoded = Some(EncodedCard::new(&card, vector.as_deref())?);
         let (is_event, tenant) = (card.is_event(), self.id()?);
         let partition = match (is_event, tenant) {
             (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
@@ -330,6 +333,7 @@ impl Tenant {
             tenant: self.name.clone(),
             reading,
             prepared,
+            encoded,
             card,
             vector,
             model,

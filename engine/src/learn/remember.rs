@@ -12,7 +12,7 @@ use crate::learn::{
     Reading, by_person, is_held, link, mention, register, register_content, relation, succeed, supersede,
     telling_lookups,
 };
-use crate::store::{Batch, Lookup, ModelRecord, TenantId};
+use crate::store::{Batch, EncodedCard, Lookup, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Affected, Outcome, Remembered};
 use crate::{Error, Result};
@@ -27,6 +27,8 @@ pub(crate) struct Draft {
     pub(crate) reading: Reading,
     /// What a loaded index needs of its text, should it become a card as it is.
     pub(crate) prepared: Option<Arc<Prepared>>,
+    /// Its record, should it become a card as it is.
+    pub(crate) encoded: Option<EncodedCard>,
     pub(crate) vector: Option<Vec<f32>>,
     /// The model that made the vector.
     pub(crate) model: Option<ModelRecord>,
@@ -272,18 +274,15 @@ impl Draft {
     fn create(mut self, batch: &mut Batch<'_>, tenant: TenantId, findings: Findings) -> Result<Remembered> {
         let Findings { replaces, outlived_by, contradicts, resolved, .. } = findings;
         let mut card = self.card.clone();
+        if !replaces.is_empty() || !outlived_by.is_empty() || !contradicts.is_empty() {
+            self.encoded = None;
+        }
         if card.summary.is_none() && resolved.is_some() {
             card.summary = resolved;
             // It was read without the summary.
-            self.prepared = None;
+            (self.prepared, self.encoded) = (None, None);
         }
         card.id = batch.next_id(tenant, &self.tenant, self.now)?;
-        card.version = 1;
-        card.state = match card.confidence < STATED_CONFIDENCE {
-            true => State::Candidate,
-            false => State::Active,
-        };
-        card.mention_count = 1;
         // What begins later leaves in place, until then, what has begun before it.
         let from = card.valid_from.filter(|from| *from > self.now);
         let stays = |old: &Card| from.filter(|from| start(old) < *from);
@@ -301,13 +300,8 @@ impl Draft {
             card.valid_to = Some(card.valid_to.map_or(start(next), |end| end.min(start(next))));
         }
         let own_links = self.card.links.clone();
-        card.reason.action = "created".into();
-        let card = batch.create(
-            tenant,
-            card,
-            self.vector.take(),
-            self.prepared.take().map(|prepared| prepared as _),
-        )?;
+        let payload = self.prepared.take().map(|prepared| prepared as _);
+        let card = batch.create(tenant, card, self.vector.take(), self.encoded.take(), payload)?;
         match card.state {
             // The cards that hold today keep merge key and fact.
             State::Superseded => register_content(batch, tenant, &card, &self.reading)?,
@@ -386,6 +380,17 @@ impl Draft {
         let seq = batch.sequence(tenant)?;
         Ok(Remembered { id, outcome, version, affected, seq, degraded: self.degraded })
     }
+}
+
+/// Makes a validated card the first version of a new one.
+pub(crate) fn begin(card: &mut Card) {
+    card.version = 1;
+    card.state = match card.confidence < STATED_CONFIDENCE {
+        true => State::Candidate,
+        false => State::Active,
+    };
+    card.mention_count = 1;
+    card.reason.action = "created".into();
 }
 
 /// Since when a card's content is true.

@@ -12,7 +12,7 @@ use crate::card::{Card, CardId};
 use crate::store::database::{ModelRecord, read_model};
 use crate::store::keys::{self, Lookup, LookupKey, TableId, TenantId};
 use crate::store::lookups::{Lookups, Slot};
-use crate::store::record::{self, Change, ChangeKind, LookupChange};
+use crate::store::record::{self, Change, ChangeKind, EncodedCard, LookupChange};
 use crate::store::tables::{Tables, TenantRecord, WriteTable};
 use crate::time::Timestamp;
 use crate::{Error, Result};
@@ -197,22 +197,33 @@ impl<'t> Batch<'t> {
         Ok(CardId::generate(self.seed, name, now, sequence))
     }
 
-    /// Writes a new card. `payload` goes to the observer with it.
+    /// Writes a new card. `encoded`: the card as it is, where that was done already;
+    /// `payload` goes to the observer with it.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the identifier is taken.
+    /// [`Error::Conflict`] when the identifier is taken, then the batch is given up: an
+    /// identifier holds the number of its change, so that this cannot happen to a sound store.
     pub(crate) fn create(
         &mut self,
         tenant: TenantId,
         mut card: Card,
         vector: Option<Vec<f32>>,
+        encoded: Option<EncodedCard>,
         payload: Option<Payload>,
     ) -> Result<Arc<Card>> {
-        if self.tables.has_card(tenant, card.id)? {
+        card.vector_version = if vector.is_some() { card.version } else { 0 };
+        let encoded = match encoded {
+            Some(encoded) => {
+                debug_assert_eq!(Some(&encoded), EncodedCard::new(&card, vector.as_deref()).ok().as_ref());
+                encoded
+            }
+            None => EncodedCard::new(&card, vector.as_deref())?,
+        };
+        let key = keys::card(tenant, card.id);
+        self.writes += 1;
+        if !self.tables.put_new(&key, &encoded.seal(TableId::Cards, &key))? {
             return Err(Error::Conflict { message: format!("card {} exists already", card.id) });
         }
-        card.vector_version = if vector.is_some() { card.version } else { 0 };
-        self.put_card(tenant, &card, vector.as_deref())?;
         self.log(tenant, ChangeKind::Version, card, vector, payload)
     }
 

@@ -20,7 +20,7 @@ mod writer;
 pub(crate) use batch::{Applied, Batch};
 pub(crate) use database::{Database, DatabaseOptions, ModelRecord, read_model};
 pub(crate) use keys::{Detail, Lookup, LookupKey, TenantId};
-pub(crate) use record::{Change, ChangeKind, LoggedChange, LookupChange};
+pub(crate) use record::{Change, ChangeKind, EncodedCard, LoggedChange, LookupChange};
 pub use tables::TenantRecord;
 pub(crate) use tables::{ReadBytes, Tables};
 pub use verify::{Finding, VerifyReport};

@@ -71,6 +71,11 @@ impl<'t> Tables<WriteTable<'t>> {
         Ok(())
     }
 
+    /// Writes a sealed value; false when there was one under the key.
+    pub(crate) fn put_new(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+        Ok(self.0.insert(key, value).map_err(storage)?.is_none())
+    }
+
     /// Writes a setting.
     pub(crate) fn put_meta(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let key = keys::meta(name);

@@ -236,9 +236,6 @@ fn check_card<T: ReadBytes>(
 ) -> Result<Card> {
     let bad = |detail: String| Error::corrupt(record::place(table, key), detail);
     let (card, vector) = record::open_card_and_vector(table, key, value)?;
-    if keys::card_of_key(key) != Some(card.id) {
-        return Err(bad("the record is of another card".into()));
-    }
     for link in &card.links {
         if !tables.has_card(tenant, link.to)? {
             return Err(bad(format!("{} {}, which is not there", link.kind, link.to)));

@@ -45,16 +45,19 @@ fn checksum(table: TableId, key: &[u8], schema: u16, payload: &[u8]) -> u64 {
     xxh3_64_with_seed(payload, place)
 }
 
+fn header(table: TableId, key: &[u8], schema: Schema, payload: &[u8]) -> [u8; HEADER] {
+    let schema = schema as u16;
+    let mut header = [0; HEADER];
+    header[..2].copy_from_slice(&MAGIC.to_le_bytes());
+    header[2..4].copy_from_slice(&schema.to_le_bytes());
+    header[4..8].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+    header[8..].copy_from_slice(&checksum(table, key, schema, payload).to_le_bytes());
+    header
+}
+
 /// Wraps a payload for storing under a key of a table.
 pub(crate) fn seal(table: TableId, key: &[u8], schema: Schema, payload: &[u8]) -> Vec<u8> {
-    let schema = schema as u16;
-    let mut out = Vec::with_capacity(HEADER + payload.len());
-    out.extend_from_slice(&MAGIC.to_le_bytes());
-    out.extend_from_slice(&schema.to_le_bytes());
-    out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
-    out.extend_from_slice(&checksum(table, key, schema, payload).to_le_bytes());
-    out.extend_from_slice(payload);
-    out
+    [&header(table, key, schema, payload), payload].concat()
 }
 
 /// Names table and key for an error.
@@ -69,12 +72,13 @@ pub(crate) fn place(table: TableId, key: &[u8]) -> String {
 
 /// Encodes a card for a snapshot file, which has a checksum of its own.
 pub(crate) fn encode_card(card: &Card) -> Result<Vec<u8>> {
-    v1::encode(card)
+    v1::encode(card, card.id.to_bytes().to_vec())
 }
 
 /// Reads what [`encode_card`] wrote; the error says what does not fit.
 pub(crate) fn decode_card(payload: &[u8]) -> Result<Card, String> {
-    v1::decode(payload)
+    let (id, card) = payload.split_first_chunk().ok_or("shorter than an identifier")?;
+    v1::decode(CardId::from_bytes(*id), card)
 }
 
 /// Checks a stored value and gives its schema and payload.
@@ -104,18 +108,45 @@ pub(crate) fn open<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(S
     Ok((schema, payload))
 }
 
+/// A card's record before it is known under which key it will stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EncodedCard(Vec<u8>);
+
+impl EncodedCard {
+    /// Encodes a card with the vector that its version brought. The identifier is left out:
+    /// it stands in the key.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when encoding fails, which only running out of memory can cause.
+    pub(crate) fn new(card: &Card, vector: Option<&[f32]>) -> Result<Self> {
+        let vector = vector.unwrap_or_default();
+        let mut out = Vec::with_capacity(HEADER + 4 + vector.len() * 4 + card.content.len() + 512);
+        out.resize(HEADER, 0);
+        out.extend_from_slice(&(vector.len() as u32).to_le_bytes());
+        vector.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
+        v1::encode(card, out).map(Self)
+    }
+
+    /// The record for a key of `cards` or `versions`.
+    pub(crate) fn seal(self, table: TableId, key: &[u8]) -> Vec<u8> {
+        let mut record = self.0;
+        let header = header(table, key, Schema::CardV1, &record[HEADER..]);
+        record[..HEADER].copy_from_slice(&header);
+        record
+    }
+}
+
 /// Seals a card for `cards` or `versions`, with the vector that its version brought.
 ///
 /// # Errors
-/// [`Error::Internal`] when encoding fails, which only running out of memory can cause.
+/// As [`EncodedCard::new`].
 pub(crate) fn seal_card(table: TableId, key: &[u8], card: &Card, vector: Option<&[f32]>) -> Result<Vec<u8>> {
-    let archive = v1::encode(card)?;
-    let vector = vector.unwrap_or_default();
-    let mut payload = Vec::with_capacity(4 + vector.len() * 4 + archive.len());
-    payload.extend_from_slice(&(vector.len() as u32).to_le_bytes());
-    vector.iter().for_each(|x| payload.extend_from_slice(&x.to_le_bytes()));
-    payload.extend_from_slice(&archive);
-    Ok(seal(table, key, Schema::CardV1, &payload))
+    Ok(EncodedCard::new(card, vector)?.seal(table, key))
+}
+
+/// The card whose record stands under a key.
+fn card_id(table: TableId, key: &[u8]) -> Result<CardId> {
+    keys::card_of_key(key).ok_or_else(|| Error::corrupt(place(table, key), "not the key of a card"))
 }
 
 /// Checks a value of `cards` or `versions` and gives its vector's bytes and the card's.
@@ -139,7 +170,7 @@ fn open_parts<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(&'a [u
 /// [`Error::Corrupt`] when the value is not an intact card of that key.
 pub(crate) fn open_card(table: TableId, key: &[u8], value: &[u8]) -> Result<Card> {
     let (_, card) = open_parts(table, key, value)?;
-    v1::decode(card).map_err(|detail| Error::corrupt(place(table, key), detail))
+    v1::decode(card_id(table, key)?, card).map_err(|detail| Error::corrupt(place(table, key), detail))
 }
 
 /// Reads a card and the vector that its version brought, if it brought one.
@@ -152,7 +183,8 @@ pub(crate) fn open_card_and_vector(
     value: &[u8],
 ) -> Result<(Card, Option<Vec<f32>>)> {
     let (vector, card) = open_parts(table, key, value)?;
-    let card = v1::decode(card).map_err(|detail| Error::corrupt(place(table, key), detail))?;
+    let card =
+        v1::decode(card_id(table, key)?, card).map_err(|detail| Error::corrupt(place(table, key), detail))?;
     let vector: Vec<f32> = vector.as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect();
     Ok((card, (!vector.is_empty()).then_some(vector)))
 }

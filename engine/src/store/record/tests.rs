@@ -178,7 +178,7 @@ fn every_flipped_bit_of_value_or_key_is_told() {
 fn damaged_payloads_with_a_good_checksum_never_panic() {
     let card = full_card();
     let key = keys::card(TENANT, card.id);
-    let payload = [&[0; 4], encode_card(&card).unwrap().as_slice()].concat();
+    let payload = [&[0; 4], &encode_card(&card).unwrap()[16..]].concat();
     for bit in 0..payload.len() * 8 {
         let mut payload = payload.clone();
         payload[bit / 8] ^= 1 << (bit % 8);
