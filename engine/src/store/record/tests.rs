@@ -252,7 +252,7 @@ proptest! {
             let _ = open(table, b"key", &bytes);
         }
         let _ = decode_card(&bytes);
-        let mut sealed = seal(TableId::Changes, b"key", Schema::ChangeV1, &bytes);
+        let mut sealed = seal(TableId::Changes, b"key", Schema::ChangesV1, &bytes);
         sealed[2..4].copy_from_slice(&schema.to_le_bytes());
         let _ = open_changes(b"key", &sealed);
         let key = keys::change(TENANT, 1);
