@@ -38,7 +38,7 @@ type Answer = Box<dyn FnOnce(Option<&Failure>) + Send>;
 type Job = Box<dyn FnOnce(&mut Batch<'_>) -> (Answer, bool) + Send>;
 
 /// Longest time a commit waits for callers that are expected to come back.
-const GATHER_MAX: Duration = Duration::from_micros(500);
+const GATHER_MAX: Duration = Duration::from_millis(2);
 /// Commits faster than this wait for nobody: meanwhile they could commit for half of them.
 const GATHER_FROM: Duration = Duration::from_millis(1);
 
@@ -98,7 +98,7 @@ struct Queue {
     closed: bool,
     /// How many jobs a commit waits for.
     wanted: usize,
-    /// How many jobs the last commit served, and how long it took.
+    /// How many callers were there at the end of the last commit, and how long it took.
     last: (usize, Duration),
 }
 
@@ -268,7 +268,8 @@ impl Shared {
         let (served, start) = (jobs.len(), Instant::now());
         self.run.commit(jobs);
         let mut queue = lock(&self.queue);
-        queue.last = (served, start.elapsed());
+        // Who was answered is about to come back, who waits is there already.
+        queue.last = (served + queue.jobs, start.elapsed());
         queue.busy = !queue.groups.is_empty();
         queue.handed_over = queue.busy;
         if queue.handed_over && !own_thread {
@@ -282,9 +283,9 @@ impl Shared {
     /// to come back: a short wait for them saves an fsync each.
     fn gather(&self) -> Option<(Arc<Group>, Vec<Job>)> {
         let mut queue = lock(&self.queue);
-        let (served, took) = queue.last;
+        let (present, took) = queue.last;
         let deadline = Instant::now() + (took / 4).min(GATHER_MAX);
-        queue.wanted = if took < GATHER_FROM { 0 } else { served.min(self.bounds.batch) };
+        queue.wanted = if took < GATHER_FROM { 0 } else { present.min(self.bounds.batch) };
         while queue.jobs < queue.wanted {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
