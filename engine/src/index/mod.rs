@@ -12,4 +12,5 @@ pub(crate) mod partition;
 pub mod rows;
 pub(crate) mod snapshot;
 pub mod text;
+pub mod vector;
 pub(crate) mod vectors;

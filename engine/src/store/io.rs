@@ -65,6 +65,11 @@ pub trait IoFile: fmt::Debug + Send + Sync {
     fn set_len(&self, len: u64) -> io::Result<()>;
     /// Makes what was written durable.
     fn sync(&self) -> io::Result<()>;
+    /// The operating system's file behind it, for mapping it into memory; without one the
+    /// content is read instead.
+    fn as_file(&self) -> Option<&File> {
+        None
+    }
 }
 
 /// The operating system's files.
@@ -90,6 +95,10 @@ impl IoFile for File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn as_file(&self) -> Option<&File> {
+        Some(self)
     }
 }
 
@@ -213,10 +222,19 @@ pub(crate) fn read_file(io: &dyn Io, path: &Path) -> Result<Option<Vec<u8>>> {
 /// Writes a file so that the name holds either the old content or all of the new one,
 /// also after a crash: temporary file, fsync, rename, fsync of the directory.
 pub(crate) fn write_file(io: &dyn Io, path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_file(io, path, |file| file.write_at(0, bytes))
+}
+
+/// As [`write_file`], for content that is written piece by piece.
+pub(crate) fn replace_file(
+    io: &dyn Io,
+    path: &Path,
+    write: impl FnOnce(&dyn IoFile) -> io::Result<()>,
+) -> Result<()> {
     let temporary = path.with_extension("tmp");
     {
         let file = at(&temporary, io.open(&temporary, OpenMode::Truncate))?;
-        at(&temporary, file.write_at(0, bytes))?;
+        at(&temporary, write(&*file))?;
         at(&temporary, file.sync())?;
     }
     at(path, io.rename(&temporary, path))?;

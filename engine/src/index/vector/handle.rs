@@ -1,0 +1,257 @@
+//! The index as its owner holds it: who may write when, and what a reader gets.
+//!
+//! Locks, in this order: `maintenance` by whoever links nodes, compacts or makes room;
+//! `writer` by whoever inserts, removes or replaces the generation. Readers take neither:
+//! they load the present generation and keep it.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+
+use crate::index::vector::generation::{Generation, capacity_for};
+use crate::index::vector::quantize::{bit_row_length, encode_bits};
+use crate::index::vector::rotation::Rotation;
+use crate::index::vector::search::{Scratch, Search};
+use crate::index::vector::{
+    Maintenance, Neighbor, SearchOptions, VectorBytes, VectorOptions, Work, kernels, unit, unit_into,
+};
+use crate::{Error, Result};
+
+/// Candidate list of a walk when the request does not say.
+const EF: usize = 96;
+
+/// Vectors by identifier, searched by cosine.
+#[derive(Debug)]
+pub struct VectorIndex {
+    pub(super) options: VectorOptions,
+    pub(super) rotation: Rotation,
+    pub(super) generation: ArcSwap<Generation>,
+    pub(super) maintenance: Mutex<()>,
+    pub(super) writer: Mutex<WriteScratch>,
+}
+
+/// Room for one insertion, reused.
+#[derive(Debug, Default)]
+pub(super) struct WriteScratch {
+    unit: Vec<f32>,
+    rotated: Vec<f32>,
+    bits: Vec<u8>,
+    levels: Vec<u8>,
+    code: Vec<u8>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+impl VectorIndex {
+    /// An empty index.
+    pub fn new(options: VectorOptions) -> Self {
+        let capacity = capacity_for(0);
+        let generation = Generation::new(options.dimension, capacity, capacity);
+        Self::with_generation(options, generation)
+    }
+
+    pub(super) fn with_generation(options: VectorOptions, generation: Generation) -> Self {
+        Self {
+            rotation: Rotation::new(options.dimension, options.seed),
+            generation: ArcSwap::from_pointee(generation),
+            maintenance: Mutex::default(),
+            writer: Mutex::default(),
+            options,
+        }
+    }
+
+    /// Numbers per vector.
+    pub fn dimension(&self) -> usize {
+        self.options.dimension
+    }
+
+    /// Sets the vector of an identifier; true when it had none before. Identifiers are
+    /// small numbers: memory grows with the greatest.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a vector of another dimension, of length zero, or with
+    /// numbers that are not finite.
+    pub fn insert(&self, id: u32, vector: &[f32]) -> Result<bool> {
+        let new = self.push(id, vector)?;
+        self.help();
+        Ok(new)
+    }
+
+    /// Inserts many vectors, in order, then does all maintenance by that many threads: the
+    /// same index as by single insertions and [`VectorIndex::settle`], sooner.
+    ///
+    /// # Errors
+    /// As [`VectorIndex::insert`]; what precedes the faulty vector is in then.
+    pub fn insert_all<'a>(
+        &self,
+        vectors: impl IntoIterator<Item = (u32, &'a [f32])>,
+        threads: usize,
+    ) -> Result<()> {
+        let inserted = vectors.into_iter().try_for_each(|(id, vector)| self.push(id, vector).map(drop));
+        self.settle(threads);
+        inserted
+    }
+
+    /// True when the identifier was without a vector.
+    fn push(&self, id: u32, vector: &[f32]) -> Result<bool> {
+        if vector.len() != self.options.dimension {
+            let message = format!("has {} numbers, not {}", vector.len(), self.options.dimension);
+            return Err(Error::invalid("vector", message));
+        }
+        loop {
+            let mut writer = self.writer.lock();
+            let generation = self.generation.load();
+            if !generation.has_room(id) {
+                drop(writer);
+                drop(generation);
+                self.make_room(id);
+                continue;
+            }
+            let WriteScratch { unit, rotated, bits, levels, code } = &mut *writer;
+            if !unit_into(vector, unit) {
+                return Err(Error::invalid("vector", "must be finite and not zero"));
+            }
+            rotated.clone_from(unit);
+            self.rotation.apply(rotated);
+            bits.clear();
+            bits.resize(bit_row_length(self.options.dimension), 0);
+            encode_bits(rotated, bits);
+            let new = generation.slot_of(id).is_none();
+            if generation.push(id, unit, bits, |codes| codes.push(rotated, levels, code)) {
+                return Ok(new);
+            }
+        }
+    }
+
+    /// Removes the vector of an identifier; false when it has none.
+    pub fn remove(&self, id: u32) -> bool {
+        let removed = {
+            let _writer = self.writer.lock();
+            self.generation.load().remove(id)
+        };
+        self.help();
+        removed
+    }
+
+    /// Does what maintenance is due, if that is this thread's to do.
+    fn help(&self) {
+        let patience = match self.options.maintenance {
+            Maintenance::Inline => 1,
+            Maintenance::Background => 8,
+        };
+        if self.is_due(patience) {
+            self.maintain(1);
+        }
+    }
+
+    /// Makes the generation larger, in capacity or in identifiers.
+    fn make_room(&self, id: u32) {
+        let _maintenance = self.maintenance.lock();
+        let _writer = self.writer.lock();
+        let old = self.generation.load_full();
+        if old.has_room(id) {
+            return;
+        }
+        let capacity = if old.len() >= old.capacity() { capacity_for(old.len()) } else { old.capacity() };
+        let identifiers = match (id as usize) < old.identifiers() {
+            true => old.identifiers(),
+            false => capacity_for(id as usize),
+        };
+        let new = Generation::new(self.options.dimension, capacity, identifiers);
+        new.copy_from(&old);
+        self.generation.store(Arc::new(new));
+    }
+
+    /// Live vectors.
+    pub fn len(&self) -> usize {
+        self.generation.load().live()
+    }
+
+    /// True without any vector.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The `wanted` vectors most alike the query, best first; all that are allowed when there
+    /// are fewer. A query of another dimension or without a direction finds nothing.
+    pub fn search(&self, query: &[f32], wanted: usize, options: &SearchOptions<'_>) -> Vec<Neighbor> {
+        let mut out = Vec::with_capacity(wanted);
+        self.search_into(query, wanted, options, &mut out);
+        out
+    }
+
+    /// As [`VectorIndex::search`], into memory of the caller's; tells the work done.
+    pub fn search_into(
+        &self,
+        query: &[f32],
+        wanted: usize,
+        options: &SearchOptions<'_>,
+        out: &mut Vec<Neighbor>,
+    ) -> Work {
+        let generation = self.generation.load();
+        let search = Search {
+            generation: &generation,
+            rotation: &self.rotation,
+            wanted,
+            ef: options.ef.unwrap_or(EF).max(wanted),
+            allowed: options.allowed,
+        };
+        SCRATCH.with_borrow_mut(|scratch| {
+            search.run(query, scratch, out);
+            scratch.work
+        })
+    }
+
+    /// The exact cosine of a query with the vector of every given identifier that has one, in
+    /// the order of the identifiers. A query of another dimension finds nothing.
+    pub fn scores(&self, query: &[f32], ids: impl IntoIterator<Item = u32>, mut found: impl FnMut(u32, f32)) {
+        const BLOCK: usize = 64;
+        let generation = self.generation.load();
+        let Some(unit) = unit(query).filter(|unit| unit.len() == self.options.dimension) else { return };
+        let kernels = kernels::kernels();
+        let mut slots = [0; BLOCK];
+        let mut names = [0; BLOCK];
+        let mut out = [0.0; BLOCK];
+        let mut count = 0;
+        // The rows are taken after the slots: what a slot names is complete then.
+        let mut flush = |names: &[u32], slots: &[u32], out: &mut [f32]| {
+            kernels.gather_f32(&unit, generation.vector_rows(), slots, out);
+            for (id, score) in names.iter().zip(out.iter()) {
+                found(*id, score.clamp(-1.0, 1.0));
+            }
+        };
+        for id in ids {
+            let Some(slot) = generation.slot_of(id) else { continue };
+            (names[count], slots[count]) = (id, slot);
+            count += 1;
+            if count == BLOCK {
+                flush(&names, &slots, &mut out);
+                count = 0;
+            }
+        }
+        flush(&names[..count], &slots[..count], &mut out[..count]);
+    }
+
+    /// True when the identifier has a vector.
+    pub fn contains(&self, id: u32) -> bool {
+        self.generation.load().slot_of(id).is_some()
+    }
+
+    /// Calls with the vector of an identifier, which has unit length.
+    pub fn with_vector<T>(&self, id: u32, call: impl FnOnce(&[f32]) -> T) -> Option<T> {
+        let generation = self.generation.load();
+        generation.vector(generation.slot_of(id)?).map(call)
+    }
+
+    /// Memory in use.
+    pub fn bytes(&self) -> VectorBytes {
+        let generation = self.generation.load();
+        let (vectors, codes, other) = generation.bytes();
+        let links = generation.graph().map_or(0, |graph| graph.bytes());
+        VectorBytes { vectors, codes, links, other }
+    }
+}

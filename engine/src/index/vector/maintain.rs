@@ -1,0 +1,157 @@
+//! Maintenance: linking what has settled, and leaving behind what was removed.
+//!
+//! Neither changes what a search finds, only how fast. Both work beside readers; writers
+//! wait only while a finished generation takes the place of the old one.
+
+use std::sync::Arc;
+
+use crate::index::vector::generation::{Generation, capacity_for};
+use crate::index::vector::graph::{GONE, NewNode, batch_end};
+use crate::index::vector::handle::VectorIndex;
+use crate::index::vector::kernels;
+
+/// Slots that may wait to be linked: scanning them costs a tenth of a walk.
+const HEAD: usize = 1024;
+/// Slots linked in one go.
+const STEP: usize = 512;
+/// A generation is replaced when one of so many slots is dead, and at least [`LEAST_DEAD`] are.
+const DEAD_SHARE: usize = 4;
+const LEAST_DEAD: usize = 256;
+
+/// What is to be done first.
+enum Due {
+    Compact,
+    Link,
+}
+
+impl VectorIndex {
+    /// Does a step of the maintenance that is due, by that many threads; true when there is
+    /// more to do.
+    pub fn maintain(&self, threads: usize) -> bool {
+        let _maintenance = self.maintenance.lock();
+        let generation = self.generation.load_full();
+        match self.due(&generation, HEAD) {
+            None => return false,
+            Some(Due::Compact) => self.compact(&generation, threads),
+            Some(Due::Link) => self.link(&generation, threads, STEP),
+        }
+        self.due(&self.generation.load(), HEAD).is_some()
+    }
+
+    /// Does all maintenance, due or not: every slot is linked, if there is a graph at all.
+    pub fn settle(&self, threads: usize) {
+        let _maintenance = self.maintenance.lock();
+        loop {
+            let generation = self.generation.load_full();
+            match self.due(&generation, 0) {
+                None => break,
+                Some(Due::Compact) => self.compact(&generation, threads),
+                Some(Due::Link) => self.link(&generation, threads, usize::MAX),
+            }
+        }
+    }
+
+    /// True when maintenance is due, or `patience` times overdue.
+    pub(super) fn is_due(&self, patience: usize) -> bool {
+        self.due(&self.generation.load(), HEAD * patience).is_some()
+    }
+
+    fn due(&self, generation: &Generation, head: usize) -> Option<Due> {
+        let (slots, live) = (generation.len(), generation.live());
+        let dead = slots.saturating_sub(live);
+        if dead >= LEAST_DEAD && dead * DEAD_SHARE >= slots {
+            return Some(Due::Compact);
+        }
+        let settled = generation.graph().map_or(0, |graph| graph.settled());
+        (live >= self.options.graph_from && slots.saturating_sub(settled) > head).then_some(Due::Link)
+    }
+
+    /// Links waiting slots in whole batches, at least one and up to `most` slots.
+    fn link(&self, generation: &Generation, threads: usize, most: usize) {
+        let graph = generation.graph_or_new(self.options.seed);
+        let slots = generation.len();
+        let until = slots.min(graph.settled().saturating_add(most));
+        let dimension = self.options.dimension;
+        let mut rotated = Vec::new();
+        while graph.settled() < until {
+            let from = graph.settled();
+            let to = batch_end(from).min(slots);
+            rotated.clear();
+            for slot in from..to {
+                rotated.extend_from_slice(generation.vector(slot as u32).unwrap_or(&[]));
+            }
+            rotated.chunks_exact_mut(dimension).for_each(|vector| self.rotation.apply(vector));
+            let nodes: Vec<NewNode<'_>> =
+                rotated.chunks_exact(dimension).map(|rotated| NewNode { rotated }).collect();
+            if !graph.add(kernels::kernels(), generation.codes(), &nodes, threads) {
+                tracing::error!(slot = from, "the graph of a vector index has no room for its slots");
+                break;
+            }
+        }
+    }
+
+    /// Makes the next generation, without dead slots.
+    fn compact(&self, old: &Generation, threads: usize) {
+        let slots = old.len();
+        let live: Vec<u64> = (0..slots.div_ceil(64)).map(|word| old.live_word(word)).collect();
+        let is_live = |slot: usize| live[slot / 64] >> (slot % 64) & 1 == 1;
+        let count = (0..slots).filter(|slot| is_live(*slot)).count();
+        let new = Generation::new(old.dimension, capacity_for(count), old.identifiers());
+        let mut renumbered = vec![GONE; slots];
+        for slot in (0..slots).filter(|slot| is_live(*slot)) {
+            renumbered[slot] = new.len() as u32;
+            if !copy_slot(old, slot as u32, &new) {
+                return;
+            }
+        }
+        if let Some(graph) = old.graph() {
+            let settled = graph.settled().min(slots);
+            let kept = (0..settled).filter(|slot| is_live(*slot)).count();
+            // Where most are gone, what is left of the links says little: link anew.
+            if count >= self.options.graph_from / 2 && kept * 2 >= settled {
+                new.set_graph(graph.repaired(
+                    kernels::kernels(),
+                    old.codes(),
+                    &renumbered[..settled],
+                    new.capacity(),
+                    threads,
+                ));
+            }
+        }
+        // What was changed meanwhile.
+        let _writer = self.writer.lock();
+        for (slot, number) in renumbered.iter().enumerate() {
+            if *number != GONE && !old.is_live(slot as u32) {
+                let id = old.ids()[slot];
+                if new.slot_of(id) == Some(*number) {
+                    new.remove(id);
+                }
+            }
+        }
+        let mut new = new;
+        for slot in slots..old.len() {
+            if !old.is_live(slot as u32) {
+                continue;
+            }
+            if !new.has_room(old.ids()[slot]) {
+                let larger = Generation::new(old.dimension, capacity_for(new.capacity()), old.identifiers());
+                larger.copy_from(&new);
+                new = larger;
+            }
+            if !copy_slot(old, slot as u32, &new) {
+                return;
+            }
+        }
+        self.generation.store(Arc::new(new));
+    }
+}
+
+/// Appends one slot of a generation to another; false when that cannot be.
+fn copy_slot(old: &Generation, slot: u32, new: &Generation) -> bool {
+    match (old.ids().get(slot as usize), old.vector(slot), old.bits(slot)) {
+        (Some(id), Some(vector), Some(bits)) => {
+            new.push(*id, vector, bits, |codes| codes.push_from(old.codes(), slot))
+        }
+        _ => false,
+    }
+}
