@@ -383,7 +383,7 @@ mod tests {
     fn what_changed_last_holds_with_and_without_a_file() {
         let mut index = LookupIndex { applied: 7, checksum: 9, ..LookupIndex::default() };
         for n in 0..300 {
-            index.set(&LookupChange { key: key(n as u8 % 5, n * n << 100), card: Some(card(n)) });
+            index.set(&LookupChange { key: key(n as u8 % 5, (n * n) << 100), card: Some(card(n)) });
         }
         let mut index = LookupIndex::decode(&index.encode()).unwrap();
         assert!(index.recent.is_empty());
@@ -413,5 +413,32 @@ mod tests {
         for length in 0..bytes.len() {
             assert!(LookupIndex::decode(&bytes[..length]).is_err(), "cut to {length}");
         }
+    }
+
+    /// A file with a good checksum of its own that says something else than the log.
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the test plays a defect of the file")]
+    fn verification_compares_the_file_with_the_log() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = crate::Options { embedder: None, ..crate::Options::default() };
+        let store = crate::Store::open(directory.path(), options).unwrap();
+        let request = |n| crate::Remember { content: format!("entry q{n}z"), ..crate::Remember::default() };
+        let tenant = store.tenant("anna").unwrap();
+        // What goes into a file and what is read from the log after it.
+        tenant.remember_all((0..200).map(request).collect()).unwrap();
+        store.checkpoint().unwrap();
+        tenant.remember_all((150..250).map(request).collect()).unwrap();
+        let report = store.verify(|_| {}).unwrap();
+        assert!(report.is_sound() && report.index_files > 0, "{:?}", report.findings);
+        assert_eq!(report.lookups, 250);
+        let path = path(&directory.path().join("index"), TenantId(1));
+        let mut index = LookupIndex::decode(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!((index.applied(), index.entries().len()), (200, 200));
+        let first = *index.entries().keys().next().unwrap();
+        index.set(&LookupChange { key: first, card: None });
+        std::fs::write(&path, index.encode()).unwrap();
+        let findings = store.verify(|_| {}).unwrap().findings;
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].place.ends_with(FILE_NAME) && findings[0].detail.contains("change log"));
     }
 }
