@@ -30,8 +30,11 @@ const ENTRY: usize = 17 + 16;
 
 /// Smaller indexes are rebuilt faster than a file is worth.
 const SNAPSHOT_MIN_ENTRIES: usize = 128;
+/// Without being asked, a file is written when this many look-ups are not in it: to read them
+/// from the log takes a millisecond, to write a file takes several.
+const SNAPSHOT_MIN_CHANGED: usize = 4096;
 /// An index further behind the log than this is worth a file, however small.
-const SNAPSHOT_MAX_CHANGES: u64 = 4096;
+const SNAPSHOT_MAX_CHANGES: u64 = 65_536;
 
 /// Name of the snapshot file in a tenant's directory of index files.
 pub(crate) const FILE_NAME: &str = "lookup.idx";
@@ -305,7 +308,7 @@ impl Lookups {
             let (base, recent) = (index.base.len() / ENTRY, index.recent.len());
             let worth = match all {
                 true => recent > 0 && base + recent >= SNAPSHOT_MIN_ENTRIES,
-                false => recent >= base / 8 + SNAPSHOT_MIN_ENTRIES,
+                false => recent >= base / 8 + SNAPSHOT_MIN_CHANGED,
             };
             let behind = index.applied.saturating_sub(slot.saved.load(Ordering::Relaxed));
             if !worth && behind < SNAPSHOT_MAX_CHANGES {
