@@ -13,8 +13,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::index::vector::kernels::kernels;
 
-/// Turns: two mix head and tail of any length, four make single coordinates Gaussian.
-const ROUNDS: usize = 4;
+/// Turns: two mix head and tail of any length, a third evens them out.
+const ROUNDS: usize = 3;
 
 /// An orthogonal transform of vectors of one dimension, the same for the same seed.
 #[derive(Clone, Debug)]
