@@ -2,8 +2,8 @@
 
 use crate::Result;
 use crate::card::{Card, CardId, LinkKind, Role};
+use crate::index::cosine;
 use crate::index::partition::statement;
-use crate::index::vectors;
 use crate::judge::{self, Relation};
 use crate::learn::remember::Draft;
 use crate::learn::{is_held, relation};
@@ -231,8 +231,7 @@ impl Draft {
             return Ok(false);
         }
         if let (Some(new), Some(old)) = (&self.vector, batch.tables().vector(tenant, known)?)
-            && let (Some(new), Some(old)) = (vectors::unit(new), vectors::unit(&old))
-            && vectors::cosine(&new, &old) < MERGE_COSINE
+            && cosine(new, &old).is_some_and(|cosine| cosine < MERGE_COSINE)
         {
             return Ok(false);
         }

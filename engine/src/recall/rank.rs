@@ -1,0 +1,294 @@
+//! Ranking: reads the question against the partitions, scores, settles conflicts, sorts.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::MappedRwLockReadGuard;
+
+use crate::Result;
+use crate::card::{Card, CardId, LinkKind};
+use crate::filter::Filter;
+use crate::index::cache::Slot;
+use crate::index::partition::Partition;
+use crate::index::rows::RowSet;
+use crate::recall::View;
+use crate::recall::fuse::{Parts, Scorer, Search};
+use crate::recall::gather::Limits;
+use crate::recall::question::Question;
+use crate::recall::settings::{Settings, Weights};
+use crate::recall::shown::Shown;
+use crate::time::Timestamp;
+use crate::verbs::Recall;
+
+/// Conditions beside the view that every hit satisfies.
+struct Conditions<'a> {
+    request: &'a Recall,
+    /// The filter, when attributes alone decide it.
+    filter: Option<&'a Filter>,
+}
+
+impl Conditions<'_> {
+    fn any(&self) -> bool {
+        let request = self.request;
+        self.filter.is_some()
+            || !request.categories.is_empty()
+            || !request.entities.is_empty()
+            || request.since.is_some()
+            || request.until.is_some()
+    }
+
+    /// The rows that satisfy them; `None` when there are no conditions.
+    fn wanted(&self, partition: &Partition, shown: &Shown<'_>) -> Option<RowSet> {
+        if !self.any() {
+            return None;
+        }
+        let request = self.request;
+        let numbers: Vec<u32> = partition
+            .names()
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| request.categories.contains(name))
+            .map(|(number, _)| number as u32)
+            .collect();
+        let since = request.since.map_or(i64::MIN, Timestamp::as_micros);
+        let until = request.until.map_or(i64::MAX, Timestamp::as_micros);
+        let admits = |row: &u32| {
+            let hot = &partition.hot()[*row as usize];
+            // What is at hand first: cards are further away.
+            let near = hot.occurred >= since
+                && hot.occurred < until
+                && (request.categories.is_empty() || numbers.contains(&hot.category));
+            near && (request.entities.is_empty() && self.filter.is_none()
+                || self.admits_card(&partition.row(*row).card))
+        };
+        Some(shown.rows().iter().filter(admits).collect())
+    }
+
+    fn admits_card(&self, card: &Card) -> bool {
+        let entities = &self.request.entities;
+        (entities.is_empty() || entities.iter().any(|entity| card.entities.contains(entity)))
+            && self.filter.is_none_or(|filter| filter.matches(card))
+    }
+}
+
+/// A scored row on its way to become a hit.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) score: f32,
+    pub(super) relevance: f32,
+    /// What [`settle`] added to the score.
+    pub(super) settled: f32,
+    pub(super) recorded: Timestamp,
+    pub(super) id: CardId,
+    pub(super) version: u32,
+    pub(super) partition: usize,
+    pub(super) row: u32,
+}
+
+/// Best first: score, then newer, then identifier.
+pub(super) fn best_first(a: &Candidate, b: &Candidate) -> Ordering {
+    b.score.total_cmp(&a.score).then(b.recorded.cmp(&a.recorded)).then(b.id.cmp(&a.id))
+}
+
+/// A question, read, and what was found out on the way.
+pub(super) struct Read {
+    pub(super) question: Question,
+    /// By partition, the rows that are shown where these are not at hand.
+    shown: Vec<Option<RowSet>>,
+    /// The last change that each partition held.
+    position: Vec<u64>,
+}
+
+impl Read {
+    /// Reads the question of a request.
+    pub(super) fn new(slots: &[Arc<Slot>], view: &View, request: &Recall) -> Result<Self> {
+        let guards = read_all(slots)?;
+        let shown: Vec<Shown<'_>> = guards.iter().map(|partition| Shown::of(partition, view)).collect();
+        let question = Question::read(request.query.as_deref().unwrap_or(""), &shown);
+        let shown = shown.into_iter().map(Shown::into_set).collect();
+        Ok(Self { question, shown, position: positions(&guards) })
+    }
+}
+
+/// What a ranking is made by.
+pub(super) struct Ranking<'a> {
+    pub(super) request: &'a Recall,
+    pub(super) view: &'a View,
+    /// Hits that are wanted.
+    pub(super) top: usize,
+    pub(super) settings: &'a Settings,
+    pub(super) weights: &'a Weights,
+    pub(super) vector: Option<&'a [f32]>,
+}
+
+/// Rows in their order.
+pub(super) struct Ranked {
+    /// The first `sorted` are the best, in order; the rest are not in order.
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) sorted: usize,
+    /// Of those in order, when asked for.
+    pub(super) parts: Vec<Option<Parts>>,
+    /// Rows that satisfy all conditions that attributes decide, and were scored.
+    pub(super) scored: usize,
+    /// True when no other row satisfies them.
+    pub(super) complete: bool,
+}
+
+impl Ranking<'_> {
+    /// The filter, when attributes alone decide it.
+    fn filter(&self) -> Option<&Filter> {
+        self.request.filter.as_ref().filter(|filter| !filter.needs_text())
+    }
+
+    fn conditions(&self) -> Conditions<'_> {
+        Conditions { request: self.request, filter: self.filter() }
+    }
+
+    /// The least relevance of a hit. A threshold keeps noise out of an open question.
+    /// Conditions and a vector say which cards are wanted: then nothing that satisfies them
+    /// is left out.
+    pub(super) fn least(&self) -> f32 {
+        let request = self.request;
+        match request.min_score {
+            Some(least) => least,
+            None if self.conditions().any() || request.filter.is_some() || request.vector.is_some() => 0.0,
+            None => self.settings.min_score,
+        }
+    }
+
+    /// Scores and sorts.
+    pub(super) fn rank(&self, slots: &[Arc<Slot>], read: Read, limits: &Limits) -> Result<Ranked> {
+        let guards = read_all(slots)?;
+        let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
+        // What was written meanwhile is searched too.
+        let unchanged = positions(&guards) == read.position;
+        let sets = read.shown.into_iter().map(|set| set.filter(|_| unchanged));
+        let shown: Vec<Shown<'_>> = partitions
+            .iter()
+            .zip(sets)
+            .map(|(partition, set)| match set {
+                Some(set) => Shown::from_set(partition, set),
+                None => Shown::of(partition, self.view),
+            })
+            .collect();
+        let conditions = self.conditions();
+        let wanted: Vec<Option<RowSet>> = partitions
+            .iter()
+            .zip(&shown)
+            .map(|(partition, shown)| conditions.wanted(partition, shown))
+            .collect();
+        let available: usize = wanted
+            .iter()
+            .zip(&shown)
+            .map(|(wanted, shown)| wanted.as_ref().map_or(shown.len(), RowSet::len))
+            .sum();
+        let search = Search {
+            partitions: &partitions,
+            shown: &shown,
+            wanted: &wanted,
+            question: &read.question,
+            vector: self.vector,
+            caller_vector: self.request.vector.is_some(),
+            weights: self.weights,
+            half_lives: self.settings,
+            instant: self.view.instant,
+            top: self.top,
+            limits,
+        };
+        let scorer = Scorer::new(&search);
+        let (mut candidates, scored) = self.score(&search, &scorer);
+        settle(&mut candidates, &partitions);
+        let least = self.least();
+        candidates.retain(|candidate| candidate.relevance >= least);
+        // A filter on the text needs the cards themselves: then any candidate may be asked.
+        let text_decides = self.request.filter.is_some() && self.filter().is_none();
+        let spare = if text_decides { usize::MAX } else { 16 };
+        let sorted = self.top.saturating_add(spare).min(candidates.len());
+        if sorted < candidates.len() {
+            candidates.select_nth_unstable_by(sorted, best_first);
+        }
+        candidates[..sorted].sort_by(best_first);
+        let parts: Vec<Option<Parts>> = match self.request.explain {
+            true => candidates[..sorted]
+                .iter()
+                .map(|c| Some(Parts { settled: c.settled, ..scorer.parts(c.partition, c.row) }))
+                .collect(),
+            false => vec![None; sorted],
+        };
+        Ok(Ranked { candidates, sorted, parts, scored, complete: scored == available })
+    }
+
+    /// Rows with their scores, and how many were looked at.
+    fn score(&self, search: &Search<'_>, scorer: &Scorer<'_>) -> (Vec<Candidate>, usize) {
+        let least = self.least();
+        let (mut candidates, mut scored) = (Vec::new(), 0);
+        for (number, partition) in search.partitions.iter().enumerate() {
+            let wanted = search.wanted[number].as_ref();
+            scorer.each_row(number, |row| {
+                if wanted.is_some_and(|wanted| !wanted.contains(row)) {
+                    return;
+                }
+                scored += 1;
+                // Whether a card that contradicts another one is wanted is settled later.
+                let floor = if partition.hot()[row as usize].contradicts { 0.0 } else { least };
+                if let Some((relevance, score)) = scorer.score(number, row, floor) {
+                    let card = &partition.row(row).card;
+                    candidates.push(Candidate {
+                        score,
+                        relevance,
+                        settled: 0.0,
+                        recorded: card.recorded_at,
+                        id: card.id,
+                        version: card.version,
+                        partition: number,
+                        row,
+                    });
+                }
+            });
+        }
+        (candidates, scored)
+    }
+}
+
+/// Every partition, kept from changing while the guards live.
+fn read_all(slots: &[Arc<Slot>]) -> Result<Vec<MappedRwLockReadGuard<'_, Partition>>> {
+    slots.iter().map(|slot| slot.read()).collect()
+}
+
+/// The last change that each partition holds.
+fn positions(partitions: &[MappedRwLockReadGuard<'_, Partition>]) -> Vec<u64> {
+    partitions.iter().map(|partition| partition.applied().0).collect()
+}
+
+/// Of two cards that contradict each other the later one is ranked no lower than the
+/// earlier one, also where it has fewer of the question's words.
+fn settle(candidates: &mut [Candidate], partitions: &[&Partition]) {
+    let rivals = |candidate: &Candidate| {
+        let links = &partitions[candidate.partition].row(candidate.row).card.links;
+        links.iter().filter(|link| link.kind == LinkKind::ConflictsWith).map(|link| link.to)
+    };
+    let contradicts = |c: &Candidate| partitions[c.partition].hot()[c.row as usize].contradicts;
+    if !candidates.iter().any(contradicts) {
+        return;
+    }
+    let places: HashMap<CardId, usize> = candidates.iter().enumerate().map(|(at, c)| (c.id, at)).collect();
+    let age = |at: usize| (candidates[at].recorded, candidates[at].id);
+    let mut pairs: Vec<(usize, usize)> = candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, candidate)| contradicts(candidate))
+        .flat_map(|(at, candidate)| rivals(candidate).map(move |id| (at, id)))
+        .filter_map(|(at, id)| places.get(&id).map(|other| (at, *other)))
+        .map(|(a, b)| if age(a) < age(b) { (a, b) } else { (b, a) })
+        .collect();
+    // Oldest first: what a card is raised to counts for those that are later still.
+    pairs.sort_by_key(|(earlier, later)| (age(*earlier), age(*later)));
+    for (earlier, later) in pairs {
+        let earlier = candidates[earlier];
+        let later = &mut candidates[later];
+        later.settled += (earlier.score - later.score).max(0.0);
+        later.score = later.score.max(earlier.score);
+        later.relevance = later.relevance.max(earlier.relevance);
+    }
+}
