@@ -82,12 +82,21 @@ impl Best {
     }
 }
 
+/// Rows that have become candidates.
+#[derive(Default)]
+struct Found {
+    candidates: Vec<u32>,
+    seen: ByNumber<()>,
+}
+
 /// One partition's evidence.
 pub(super) struct Evidence {
     places: Places,
     legs: Vec<Legs>,
     /// Evidence of the row itself, factors applied.
     own: Vec<f32>,
+    /// The same with what its neighbours lend.
+    value: Vec<f32>,
     /// Mean of a session's best rows, neighbours included.
     sessions: Sessions,
     /// Rows that may be found; `None` for all that are shown.
@@ -101,6 +110,7 @@ impl Evidence {
             places: Places::Some(HashMap::default()),
             legs: Vec::new(),
             own: Vec::new(),
+            value: Vec::new(),
             sessions: Sessions::Some(HashMap::default()),
             candidates: None,
         }
@@ -121,6 +131,13 @@ impl Evidence {
     /// The evidence of the row itself.
     pub(super) fn own(&self, row: u32) -> f32 {
         self.place(row).and_then(|place| self.own.get(place)).copied().unwrap_or(0.0)
+    }
+
+    /// Legs and value, which is the row's own evidence with what its neighbours lend, of a
+    /// row that may be found.
+    pub(super) fn value(&self, row: u32) -> (Legs, f32) {
+        let at = |place: usize| Some((*self.legs.get(place)?, *self.value.get(place)?));
+        self.place(row).and_then(at).unwrap_or_default()
     }
 
     /// The mean of a session's best rows.
@@ -189,12 +206,15 @@ impl Evidence {
         for row in shown.iter() {
             own[row as usize] = scorer.own_of(number, row, &legs[row as usize]);
         }
-        let mut evidence = Self { places: Places::Every, legs, own, ..Self::none() };
+        let value = vec![0.0; partition.len()];
+        let mut evidence = Self { places: Places::Every, legs, own, value, ..Self::none() };
         let mut best = vec![Best::default(); partition.conversations().sessions()];
         for row in shown.iter() {
+            let value = scorer.with_neighbours(number, &evidence, row).0;
+            evidence.value[row as usize] = value;
             let session = session_of(partition, row);
             if session != NO_ROW {
-                best[session as usize].add(scorer.with_neighbours(number, &evidence, row).0);
+                best[session as usize].add(value);
             }
         }
         evidence.sessions = Sessions::Every(best.iter().map(Best::mean).collect());
@@ -205,15 +225,16 @@ impl Evidence {
     /// those that score best without.
     pub(super) fn of_candidates(scorer: &Scorer<'_>, number: usize, gathered: Vec<u32>) -> Self {
         let search = scorer.search;
-        let mut evidence = Self::none();
-        let mut candidates = with_neighbours(scorer, number, gathered);
-        add_rivals(scorer, number, &mut candidates);
-        evidence.add(scorer, number, with_neighbours(scorer, number, candidates.clone()));
-        evidence.rate_sessions(scorer, number, &candidates, &[]);
-
         let partition = search.partitions[number];
+        let mut evidence = Self::none();
+        let mut found = Found::default();
+        let mut rows = gathered;
+        ascending(&mut rows);
+        evidence.admit(scorer, number, with_neighbours(scorer, number, rows), &mut found);
+        evidence.rate_sessions(scorer, number, &found, &[]);
+
         let mut sessions: Vec<u32> = evidence
-            .contenders(scorer, number, &candidates)
+            .contenders(scorer, number, &found.candidates)
             .into_iter()
             .map(|row| session_of(partition, row))
             .filter(|session| *session != NO_ROW)
@@ -222,36 +243,63 @@ impl Evidence {
         ascending(&mut sessions);
         let shown = search.shown[number].rows();
         let members = sessions.iter().flat_map(|session| partition.conversations().members(*session));
-        candidates.extend(members.filter(|row| shown.contains(*row)));
-        add_rivals(scorer, number, &mut candidates);
-        evidence.add(scorer, number, with_neighbours(scorer, number, candidates.clone()));
-        evidence.rate_sessions(scorer, number, &candidates, &sessions);
-        evidence.candidates = Some(candidates);
+        let members = members.filter(|row| shown.contains(*row)).collect();
+        evidence.admit(scorer, number, members, &mut found);
+        evidence.rate_sessions(scorer, number, &found, &sessions);
+        evidence.candidates = Some(found.candidates);
         evidence
     }
 
-    /// Adds the evidence of rows; those that have it already are left out.
-    fn add(&mut self, scorer: &Scorer<'_>, number: usize, mut rows: Vec<u32>) {
-        rows.retain(|row| self.place(*row).is_none());
-        ascending(&mut rows);
-        let legs = legs_of(scorer, number, &rows);
+    /// Makes rows, which are shown, and those that contradict them candidates.
+    fn admit(&mut self, scorer: &Scorer<'_>, number: usize, rows: Vec<u32>, found: &mut Found) {
+        let partition = scorer.search.partitions[number];
+        let mut new: Vec<u32> =
+            rows.into_iter().filter(|row| found.seen.insert(*row, ()).is_none()).collect();
+        // Which of two that contradict each other ranks first is settled between them; those
+        // that come in have rivals of their own.
+        let mut at = 0;
+        while at < new.len() {
+            let cards = rivals(partition, &new[at..]);
+            at = new.len();
+            let rivals = scorer.search.shown[number].rows_of(&cards).into_iter();
+            new.extend(rivals.filter(|row| found.seen.insert(*row, ()).is_none()));
+        }
+        let mut read = with_neighbours(scorer, number, new.clone());
+        read.retain(|row| self.place(*row).is_none());
+        ascending(&mut read);
+        self.add(scorer, number, &read);
+        for row in &new {
+            let value = scorer.with_neighbours(number, self, *row).0;
+            let place = self.place(*row);
+            if let Some(slot) = place.and_then(|place| self.value.get_mut(place)) {
+                *slot = value;
+            }
+        }
+        found.candidates.append(&mut new);
+    }
+
+    /// Adds the evidence of rows that have none yet, and ascend.
+    fn add(&mut self, scorer: &Scorer<'_>, number: usize, rows: &[u32]) {
+        let legs = legs_of(scorer, number, rows);
         let Places::Some(places) = &mut self.places else { return };
+        places.reserve(rows.len());
         for (row, legs) in rows.iter().zip(&legs) {
             places.insert(*row, self.legs.len() as u32);
             self.legs.push(*legs);
             self.own.push(scorer.own_of(number, *row, legs));
+            self.value.push(0.0);
         }
     }
 
     /// Means of the best candidates by session. Of the `whole` sessions, which ascend, every
     /// shown row is a candidate; of another one what is not known counts as nothing.
-    fn rate_sessions(&mut self, scorer: &Scorer<'_>, number: usize, candidates: &[u32], whole: &[u32]) {
+    fn rate_sessions(&mut self, scorer: &Scorer<'_>, number: usize, found: &Found, whole: &[u32]) {
         let partition = scorer.search.partitions[number];
         let mut best: ByNumber<Best> = HashMap::default();
-        for row in candidates {
+        for row in &found.candidates {
             let session = session_of(partition, *row);
             if session != NO_ROW {
-                best.entry(session).or_default().add(scorer.with_neighbours(number, self, *row).0);
+                best.entry(session).or_default().add(self.value(*row).1);
             }
         }
         for (session, best) in &mut best {
@@ -290,7 +338,7 @@ fn ascending(rows: &mut Vec<u32>) {
     rows.dedup();
 }
 
-/// Rows with those before and after them, as far as they are shown, ascending.
+/// Rows with those before and after them, as far as they are shown, in no order.
 fn with_neighbours(scorer: &Scorer<'_>, number: usize, mut rows: Vec<u32>) -> Vec<u32> {
     let partition = scorer.search.partitions[number];
     let shown = scorer.search.shown[number].rows();
@@ -298,27 +346,7 @@ fn with_neighbours(scorer: &Scorer<'_>, number: usize, mut rows: Vec<u32>) -> Ve
         let (before, after) = partition.conversations().neighbours(rows[at]);
         rows.extend(before.into_iter().chain(after).filter(|row| shown.contains(*row)));
     }
-    ascending(&mut rows);
     rows
-}
-
-/// Adds the rows that contradict others among them: which of the two ranks first is settled
-/// between them.
-fn add_rivals(scorer: &Scorer<'_>, number: usize, rows: &mut Vec<u32>) {
-    let mut at = 0;
-    let mut others = Vec::new();
-    // What is added may have rivals of its own.
-    while at < rows.len() {
-        let cards = rivals(scorer.search.partitions[number], &rows[at..]);
-        at = rows.len();
-        for row in scorer.search.shown[number].rows_of(&cards) {
-            if !rows[..at].contains(&row) && !others.contains(&row) {
-                others.push(row);
-            }
-        }
-        rows.append(&mut others);
-    }
-    ascending(rows);
 }
 
 /// The cards that some rows contradict.

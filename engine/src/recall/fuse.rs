@@ -289,21 +289,17 @@ impl<'a> Scorer<'a> {
         (mine + lent, lent)
     }
 
-    /// Steps 4 to 6: raw score, and what neighbours, session and identifiers add to it.
-    pub(super) fn raw_of(&self, number: usize, evidence: &Evidence, row: u32) -> (f32, f32, f32, f32) {
+    /// Steps 4 to 6: raw score, and what session and identifiers add to it.
+    pub(super) fn raw_of(&self, number: usize, evidence: &Evidence, row: u32) -> (f32, f32, f32) {
         let weights = self.search.weights;
-        let (value, lent) = self.with_neighbours(number, evidence, row);
+        let (legs, value) = evidence.value(row);
         let session = match session_of(self.search.partitions[number], row) {
             NO_ROW => value,
             session => evidence.session(session),
         };
         let session = weights.session * session;
-        let identifier = weights.identifier * evidence.legs(row).identifiers;
-        (value + session + identifier, lent, session, identifier)
-    }
-
-    fn raw(&self, number: usize, row: u32) -> (f32, f32, f32, f32) {
-        self.raw_of(number, &self.evidence[number], row)
+        let identifier = weights.identifier * legs.identifiers;
+        (value + session + identifier, session, identifier)
     }
 
     fn relevance(&self, raw: f32) -> f32 {
@@ -339,7 +335,7 @@ impl<'a> Scorer<'a> {
 
     /// Relevance and score of a row, each 0 to 1, unless its relevance is below `least`.
     pub(super) fn score(&self, number: usize, row: u32, least: f32) -> Option<(f32, f32)> {
-        let raw = self.raw(number, row).0;
+        let raw = self.raw_of(number, &self.evidence[number], row).0;
         // 1 − exp(−x) never exceeds x: most rows are ruled out without the exponentials.
         if raw / self.search.weights.squash < least {
             return None;
@@ -356,9 +352,11 @@ impl<'a> Scorer<'a> {
 
     /// The parts of a row's score; they add up to it.
     pub(super) fn parts(&self, number: usize, row: u32) -> Parts {
-        let Own { relevance: own, mut parts } = self.own(&self.evidence[number].legs(row));
+        let evidence = &self.evidence[number];
+        let Own { relevance: own, mut parts } = self.own(&evidence.legs(row));
         self.factors(number, row, &mut parts, own);
-        let (raw, lent, session, identifier) = self.raw(number, row);
+        let lent = self.with_neighbours(number, evidence, row).1;
+        let (raw, session, identifier) = self.raw_of(number, evidence, row);
         let partition = self.search.partitions[number];
         match partition.conversations().neighbours(row) {
             (None, None) => {

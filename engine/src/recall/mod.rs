@@ -37,6 +37,8 @@ use rank::{Ranking, Read};
 
 /// Hits when the request does not say.
 const TOP: usize = 5;
+/// Rows beyond the hits that are wanted, for cards that vanish between index and store.
+const SPARE: usize = 16;
 
 /// Which versions a read may return, apart from filters.
 #[derive(Clone, Debug)]
@@ -173,14 +175,18 @@ pub(crate) fn run_within(
 
     let ranking =
         Ranking { request, view: &view, top, settings, weights: &weights, vector: vector.as_deref() };
-    let mut ranked = ranking.rank(&slots, read, limits)?;
-    let mut hits = collect(tenant, id, request, &view, &ranked, top)?;
-    // Conditions or a vector say which cards are wanted, or only a card's text tells whether
-    // it is: as many as there are must be found.
-    let fill = ranking.least() <= 0.0 || request.filter.as_ref().is_some_and(Filter::needs_text);
+    // A filter on the text needs the cards themselves: then any row may be asked.
+    let text_decides = request.filter.as_ref().is_some_and(Filter::needs_text);
+    let spare = if text_decides { usize::MAX } else { SPARE };
+    let mut ranked = ranking.rank(&slots, read, limits, spare)?;
+    let mut hits = collect(tenant, id, request, &view, std::mem::take(&mut ranked.places), top)?;
+    // Where conditions or a vector say which cards are wanted, as many as there are must be
+    // found; and cards may have vanished between index and store.
+    let fill = ranking.least() <= 0.0 || text_decides || ranked.truncated;
     if hits.len() < top && fill && !ranked.complete {
-        ranked = ranking.rank(&slots, Read::new(&slots, &view, request)?, &Limits::none())?;
-        hits = collect(tenant, id, request, &view, &ranked, top)?;
+        let read = Read::new(&slots, &view, request)?;
+        ranked = ranking.rank(&slots, read, &Limits::none(), usize::MAX)?;
+        hits = collect(tenant, id, request, &view, std::mem::take(&mut ranked.places), top)?;
     }
     answer.searched.candidates = ranked.scored;
     answer.hits = hits;

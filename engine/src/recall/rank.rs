@@ -72,23 +72,44 @@ impl Conditions<'_> {
     }
 }
 
-/// A scored row on its way to become a hit.
+/// A scored row.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
-    pub(super) score: f32,
-    pub(super) relevance: f32,
+struct Candidate {
+    score: f32,
+    relevance: f32,
     /// What [`settle`] added to the score.
-    pub(super) settled: f32,
-    pub(super) recorded: Timestamp,
-    pub(super) id: CardId,
-    pub(super) version: u32,
-    pub(super) partition: usize,
-    pub(super) row: u32,
+    settled: f32,
+    partition: usize,
+    row: u32,
+}
+
+impl Candidate {
+    fn card<'a>(&self, partitions: &[&'a Partition]) -> &'a Card {
+        &partitions[self.partition].row(self.row).card
+    }
 }
 
 /// Best first: score, then newer, then identifier.
-pub(super) fn best_first(a: &Candidate, b: &Candidate) -> Ordering {
-    b.score.total_cmp(&a.score).then(b.recorded.cmp(&a.recorded)).then(b.id.cmp(&a.id))
+fn best_first(partitions: &[&Partition]) -> impl Fn(&Candidate, &Candidate) -> Ordering {
+    move |a, b| {
+        // Cards are far away, and few scores are equal.
+        b.score.total_cmp(&a.score).then_with(|| {
+            let key = |candidate: &Candidate| {
+                let card = candidate.card(partitions);
+                (card.recorded_at, card.id)
+            };
+            key(b).cmp(&key(a))
+        })
+    }
+}
+
+/// One of the best rows, on its way to become a hit.
+pub(super) struct Place {
+    pub(super) id: CardId,
+    pub(super) version: u32,
+    pub(super) score: f32,
+    /// What the score is made of, when asked for.
+    pub(super) parts: Option<Parts>,
 }
 
 /// A question, read, and what was found out on the way.
@@ -122,16 +143,16 @@ pub(super) struct Ranking<'a> {
     pub(super) vector: Option<&'a [f32]>,
 }
 
-/// Rows in their order.
+/// The best rows.
 pub(super) struct Ranked {
-    /// The first `sorted` are the best, in order; the rest are not in order.
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) sorted: usize,
-    /// Of those in order, when asked for.
-    pub(super) parts: Vec<Option<Parts>>,
+    /// In their order.
+    pub(super) places: Vec<Place>,
     /// Rows that satisfy all conditions that attributes decide, and were scored.
     pub(super) scored: usize,
-    /// True when no other row satisfies them.
+    /// True when there are more rows that satisfy everything than are given.
+    pub(super) truncated: bool,
+    /// True when every row that satisfies the conditions was scored and, if its score
+    /// suffices, is given.
     pub(super) complete: bool,
 }
 
@@ -157,8 +178,14 @@ impl Ranking<'_> {
         }
     }
 
-    /// Scores and sorts.
-    pub(super) fn rank(&self, slots: &[Arc<Slot>], read: Read, limits: &Limits) -> Result<Ranked> {
+    /// Scores and sorts; gives `spare` rows more than are wanted.
+    pub(super) fn rank(
+        &self,
+        slots: &[Arc<Slot>],
+        read: Read,
+        limits: &Limits,
+        spare: usize,
+    ) -> Result<Ranked> {
         let guards = read_all(slots)?;
         let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
         // What was written meanwhile is searched too.
@@ -201,22 +228,22 @@ impl Ranking<'_> {
         settle(&mut candidates, &partitions);
         let least = self.least();
         candidates.retain(|candidate| candidate.relevance >= least);
-        // A filter on the text needs the cards themselves: then any candidate may be asked.
-        let text_decides = self.request.filter.is_some() && self.filter().is_none();
-        let spare = if text_decides { usize::MAX } else { 16 };
-        let sorted = self.top.saturating_add(spare).min(candidates.len());
-        if sorted < candidates.len() {
-            candidates.select_nth_unstable_by(sorted, best_first);
+        let kept = self.top.saturating_add(spare).min(candidates.len());
+        let truncated = kept < candidates.len();
+        if truncated {
+            candidates.select_nth_unstable_by(kept, best_first(&partitions));
+            candidates.truncate(kept);
         }
-        candidates[..sorted].sort_by(best_first);
-        let parts: Vec<Option<Parts>> = match self.request.explain {
-            true => candidates[..sorted]
-                .iter()
-                .map(|c| Some(Parts { settled: c.settled, ..scorer.parts(c.partition, c.row) }))
-                .collect(),
-            false => vec![None; sorted],
+        candidates.sort_by(best_first(&partitions));
+        let place = |candidate: &Candidate| {
+            let card = candidate.card(&partitions);
+            let parts =
+                || Parts { settled: candidate.settled, ..scorer.parts(candidate.partition, candidate.row) };
+            let parts = self.request.explain.then(parts);
+            Place { id: card.id, version: card.version, score: candidate.score, parts }
         };
-        Ok(Ranked { candidates, sorted, parts, scored, complete: scored == available })
+        let places = candidates.iter().map(place).collect();
+        Ok(Ranked { places, scored, truncated, complete: scored == available && !truncated })
     }
 
     /// Rows with their scores, and how many were looked at.
@@ -233,17 +260,7 @@ impl Ranking<'_> {
                 // Whether a card that contradicts another one is wanted is settled later.
                 let floor = if partition.hot()[row as usize].contradicts { 0.0 } else { least };
                 if let Some((relevance, score)) = scorer.score(number, row, floor) {
-                    let card = &partition.row(row).card;
-                    candidates.push(Candidate {
-                        score,
-                        relevance,
-                        settled: 0.0,
-                        recorded: card.recorded_at,
-                        id: card.id,
-                        version: card.version,
-                        partition: number,
-                        row,
-                    });
+                    candidates.push(Candidate { score, relevance, settled: 0.0, partition: number, row });
                 }
             });
         }
@@ -265,15 +282,19 @@ fn positions(partitions: &[MappedRwLockReadGuard<'_, Partition>]) -> Vec<u64> {
 /// earlier one, also where it has fewer of the question's words.
 fn settle(candidates: &mut [Candidate], partitions: &[&Partition]) {
     let rivals = |candidate: &Candidate| {
-        let links = &partitions[candidate.partition].row(candidate.row).card.links;
+        let links = &candidate.card(partitions).links;
         links.iter().filter(|link| link.kind == LinkKind::ConflictsWith).map(|link| link.to)
     };
     let contradicts = |c: &Candidate| partitions[c.partition].hot()[c.row as usize].contradicts;
     if !candidates.iter().any(contradicts) {
         return;
     }
-    let places: HashMap<CardId, usize> = candidates.iter().enumerate().map(|(at, c)| (c.id, at)).collect();
-    let age = |at: usize| (candidates[at].recorded, candidates[at].id);
+    let places: HashMap<CardId, usize> =
+        candidates.iter().enumerate().map(|(at, c)| (c.card(partitions).id, at)).collect();
+    let age = |at: usize| {
+        let card = candidates[at].card(partitions);
+        (card.recorded_at, card.id)
+    };
     let mut pairs: Vec<(usize, usize)> = candidates
         .iter()
         .enumerate()
