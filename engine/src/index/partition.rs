@@ -45,16 +45,22 @@ pub(crate) struct Hot {
     pub(crate) referenced: i64,
     pub(crate) importance: f32,
     pub(crate) confidence: f32,
-    /// Number in [`Partition::names`], or [`NO_ROW`].
-    pub(crate) speaker: u32,
+    /// Number in [`Partition::names`].
     pub(crate) category: u32,
     pub(crate) state: State,
+    /// True when it takes another card's place at a given time, or the other way round.
+    pub(crate) scheduled: bool,
+}
+
+/// What the score of every candidate asks about a row: little, so that much of it is near.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Voice {
+    /// Number in [`Partition::names`], or [`NO_ROW`].
+    pub(crate) speaker: u32,
     pub(crate) assistant: bool,
     pub(crate) question: bool,
     /// True when it is linked to a card that it contradicts.
     pub(crate) contradicts: bool,
-    /// True when it takes another card's place at a given time, or the other way round.
-    pub(crate) scheduled: bool,
 }
 
 /// Strings by number, each once.
@@ -115,6 +121,7 @@ impl Prepared {
 pub(crate) struct Partition {
     rows: Vec<Row>,
     hot: Vec<Hot>,
+    voices: Vec<Voice>,
     open: HashMap<CardId, u32>,
     present: Present,
     text: TextIndex,
@@ -212,8 +219,9 @@ impl Partition {
             }
         }
         self.row_bytes += row_bytes(&row);
-        let hot = self.hot_of(&row);
+        let (hot, voice) = self.facts_of(&row);
         self.hot.push(hot);
+        self.voices.push(voice);
         if current {
             self.join(number, &row);
             self.show(number);
@@ -223,12 +231,18 @@ impl Partition {
         self.rows.push(row);
     }
 
-    fn hot_of(&mut self, row: &Row) -> Hot {
+    fn facts_of(&mut self, row: &Row) -> (Hot, Voice) {
         let card = &row.card;
         let source = card.source();
         let speaker = source.and_then(|source| source.speaker.as_deref());
         let occurred = card.occurred_at.as_micros();
-        Hot {
+        let voice = Voice {
+            speaker: speaker.map_or(NO_ROW, |name| self.names.number(name)),
+            assistant: source.and_then(|source| source.role) == Some(Role::Assistant),
+            question: row.question,
+            contradicts: card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith),
+        };
+        let hot = Hot {
             from: card.updated_at.as_micros(),
             until: row.until.as_micros(),
             expires: card.expires_at.map_or(i64::MAX, Timestamp::as_micros),
@@ -236,17 +250,14 @@ impl Partition {
             referenced: card.last_accessed_at.map_or(occurred, |at| at.as_micros().max(occurred)),
             importance: card.importance,
             confidence: card.confidence,
-            speaker: speaker.map_or(NO_ROW, |name| self.names.number(name)),
             category: self.names.number(&card.category),
             state: card.state,
-            assistant: source.and_then(|source| source.role) == Some(Role::Assistant),
-            question: row.question,
-            contradicts: card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith),
             scheduled: card
                 .links
                 .iter()
                 .any(|link| matches!(link.kind, LinkKind::Succeeds | LinkKind::SucceededBy)),
-        }
+        };
+        (hot, voice)
     }
 
     fn close(&mut self, number: u32, at: Timestamp) {
@@ -265,7 +276,7 @@ impl Partition {
             self.leave(number);
             self.join(number, &row);
         }
-        self.hot[number as usize] = self.hot_of(&row);
+        (self.hot[number as usize], self.voices[number as usize]) = self.facts_of(&row);
         self.rows[number as usize] = row;
         self.show(number);
     }
@@ -297,7 +308,8 @@ impl Partition {
     /// Counts a row to those that are shown, if it is one.
     fn show(&mut self, number: u32) {
         let length = self.text.document_length(number).unwrap_or(0);
-        if self.present.show(number, &self.hot[number as usize], length) {
+        if self.present.show(number, &self.hot[number as usize], self.voices[number as usize].speaker, length)
+        {
             let pairs = self.pairs_of(number);
             self.present.pair(pairs);
         }
@@ -306,7 +318,8 @@ impl Partition {
     fn hide(&mut self, number: u32) {
         let pairs = self.pairs_of(number);
         let length = self.text.document_length(number).unwrap_or(0);
-        if self.present.hide(number, &self.hot[number as usize], length) {
+        if self.present.hide(number, &self.hot[number as usize], self.voices[number as usize].speaker, length)
+        {
             self.present.part(pairs);
         }
     }
@@ -344,6 +357,11 @@ impl Partition {
     /// The hot facts of every row, in order.
     pub(crate) fn hot(&self) -> &[Hot] {
         &self.hot
+    }
+
+    /// The voice of every row, in order.
+    pub(crate) fn voices(&self) -> &[Voice] {
+        &self.voices
     }
 
     /// The postings.
@@ -431,7 +449,7 @@ fn row_bytes(row: &Row) -> usize {
     let lists = card.entities.iter().chain(&card.tags).map(|text| text.len() + 24).sum::<usize>();
     let attributes =
         card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
-    size_of::<Row>() + size_of::<Hot>() + 160 + lists + attributes
+    size_of::<Row>() + size_of::<Hot>() + size_of::<Voice>() + 160 + lists + attributes
 }
 
 /// The text by which a card is found: content, summary, fact, entities and tags. The

@@ -50,7 +50,7 @@ fn is_current(hot: &Hot) -> bool {
 
 impl Present {
     /// Takes a row in, if it is one; true when its text counts from now on.
-    pub(crate) fn show(&mut self, row: u32, hot: &Hot, length: u32) -> bool {
+    pub(crate) fn show(&mut self, row: u32, hot: &Hot, speaker: u32, length: u32) -> bool {
         if !is_current(hot) {
             return false;
         }
@@ -63,8 +63,8 @@ impl Present {
         }
         self.count += 1;
         self.length += u64::from(length);
-        if hot.speaker != NO_ROW {
-            let speaker = hot.speaker as usize;
+        if speaker != NO_ROW {
+            let speaker = speaker as usize;
             if self.speakers.len() <= speaker {
                 self.speakers.resize(speaker + 1, 0);
             }
@@ -76,16 +76,16 @@ impl Present {
         true
     }
 
-    /// Takes a row out; `hot` and `length` are what it came in with. True when its text
+    /// Takes a row out; the rest is what it came in with. True when its text
     /// counted.
-    pub(crate) fn hide(&mut self, row: u32, hot: &Hot, length: u32) -> bool {
+    pub(crate) fn hide(&mut self, row: u32, hot: &Hot, speaker: u32, length: u32) -> bool {
         self.special_count -= usize::from(self.special.remove(row));
         if !self.rows.remove(row) {
             return false;
         }
         self.count -= 1;
         self.length -= u64::from(length);
-        if let Some(count) = self.speakers.get_mut(hot.speaker as usize) {
+        if let Some(count) = self.speakers.get_mut(speaker as usize) {
             *count -= 1;
         }
         let day = day_of(hot.occurred);

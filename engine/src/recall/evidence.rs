@@ -8,6 +8,7 @@ use crate::card::{CardId, LinkKind};
 use crate::index::partition::Partition;
 use crate::index::text::{NO_ROW, Parameters, Scores};
 use crate::recall::fuse::Scorer;
+use crate::recall::gather::keep_best;
 
 /// How many cards of a session make its best.
 const SESSION_BEST: usize = 3;
@@ -223,14 +224,21 @@ impl Evidence {
 
     /// The legs of candidates and of all that lends to them: neighbours, and the sessions of
     /// those that score best without.
-    pub(super) fn of_candidates(scorer: &Scorer<'_>, number: usize, gathered: Vec<u32>) -> Self {
+    pub(super) fn of_candidates(
+        scorer: &Scorer<'_>,
+        number: usize,
+        mut gathered: Vec<u32>,
+        guess: bool,
+    ) -> Self {
         let search = scorer.search;
         let partition = search.partitions[number];
         let mut evidence = Self::none();
         let mut found = Found::default();
-        let mut rows = gathered;
-        ascending(&mut rows);
-        evidence.admit(scorer, number, with_neighbours(scorer, number, rows), &mut found);
+        ascending(&mut gathered);
+        if guess {
+            gathered = evidence.best_of(scorer, number, gathered);
+        }
+        evidence.admit(scorer, number, with_neighbours(scorer, number, gathered), &mut found);
         evidence.rate_sessions(scorer, number, &found, &[]);
 
         let mut sessions: Vec<u32> = evidence
@@ -310,6 +318,27 @@ impl Evidence {
         self.sessions = Sessions::Some(best.iter().map(|(session, best)| (*session, best.mean())).collect());
     }
 
+    /// The best of gathered rows by their own evidence, which ascend. Those that may be found
+    /// and others, which can only lend to them, do not compete.
+    fn best_of(&mut self, scorer: &Scorer<'_>, number: usize, gathered: Vec<u32>) -> Vec<u32> {
+        let search = scorer.search;
+        let most = search.limits.kept.max(search.top * 2);
+        if gathered.len() <= most {
+            return gathered;
+        }
+        self.add(scorer, number, &gathered);
+        let wanted = search.wanted[number].as_ref();
+        let rated = gathered.iter().map(|row| {
+            let identifiers = self.legs(*row).identifiers;
+            (self.own(*row) + search.weights.identifier * identifiers, *row)
+        });
+        let (mut first, mut others): (Vec<_>, Vec<_>) =
+            rated.partition(|(_, row)| wanted.is_none_or(|wanted| wanted.contains(*row)));
+        keep_best(&mut first, most);
+        keep_best(&mut others, most);
+        first.into_iter().chain(others).map(|(_, row)| row).collect()
+    }
+
     /// The candidates with the best scores so far.
     fn contenders(&self, scorer: &Scorer<'_>, number: usize, candidates: &[u32]) -> Vec<u32> {
         let search = scorer.search;
@@ -319,11 +348,7 @@ impl Evidence {
             .filter(|row| wanted.is_none_or(|wanted| wanted.contains(**row)))
             .map(|row| (scorer.raw_of(number, self, *row).0, *row))
             .collect();
-        let most = search.top.saturating_add(search.limits.contenders);
-        if rated.len() > most {
-            rated.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-            rated.truncate(most);
-        }
+        keep_best(&mut rated, search.top.saturating_add(search.limits.contenders));
         rated.into_iter().map(|(_, row)| row).collect()
     }
 }
@@ -351,7 +376,7 @@ fn with_neighbours(scorer: &Scorer<'_>, number: usize, mut rows: Vec<u32>) -> Ve
 
 /// The cards that some rows contradict.
 pub(super) fn rivals(partition: &Partition, rows: &[u32]) -> Vec<CardId> {
-    let contradicting = rows.iter().filter(|row| partition.hot()[**row as usize].contradicts);
+    let contradicting = rows.iter().filter(|row| partition.voices()[**row as usize].contradicts);
     let links = contradicting.flat_map(|row| &partition.row(*row).card.links);
     links.filter(|link| link.kind == LinkKind::ConflictsWith).map(|link| link.to).collect()
 }
@@ -380,17 +405,8 @@ fn legs_of(scorer: &Scorer<'_>, number: usize, rows: &[u32]) -> Vec<Legs> {
             }
         }
     }
-    if let (Some(query), Some(index)) = (search.vector, partition.vectors()) {
-        let mut place = 0;
-        index.scores(query, rows.iter().copied(), |row, cosine| {
-            // Found in the order of the rows; some have no vector.
-            while rows.get(place).is_some_and(|other| *other < row) {
-                place += 1;
-            }
-            if let Some(legs) = legs.get_mut(place) {
-                legs.vector = scorer.vector_leg(cosine);
-            }
-        });
+    for (legs, score) in legs.iter_mut().zip(scores_of(scorer, number, rows)) {
+        legs.vector = score;
     }
     let identifiers = search.question.identifiers();
     for identifier in identifiers {
@@ -402,4 +418,23 @@ fn legs_of(scorer: &Scorer<'_>, number: usize, rows: &[u32]) -> Vec<Legs> {
         }
     }
     legs
+}
+
+/// The vector legs of given rows, which ascend.
+pub(super) fn scores_of(scorer: &Scorer<'_>, number: usize, rows: &[u32]) -> Vec<f32> {
+    let search = scorer.search;
+    let mut scores = vec![0.0; rows.len()];
+    if let (Some(query), Some(index)) = (search.vector, search.partitions[number].vectors()) {
+        let mut place = 0;
+        index.scores(query, rows.iter().copied(), |row, cosine| {
+            // Found in the order of the rows; some have no vector.
+            while rows.get(place).is_some_and(|other| *other < row) {
+                place += 1;
+            }
+            if let Some(score) = scores.get_mut(place) {
+                *score = scorer.vector_leg(cosine);
+            }
+        });
+    }
+    scores
 }

@@ -18,7 +18,7 @@ use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::index::text::{NO_ROW, Statistics};
 use crate::recall::evidence::{Evidence, Legs, rivals, session_of};
-use crate::recall::gather::{Limits, gather};
+use crate::recall::gather::{Gathered, Limits, gather};
 use crate::recall::question::Question;
 use crate::recall::settings::{Settings, Weights};
 use crate::recall::shown::Shown;
@@ -169,31 +169,33 @@ impl<'a> Scorer<'a> {
         let mut scorer = Self { search, evidence: Vec::new(), statistics, mass, ideal, date_idf, half_lives };
         for (number, gathered) in scorer.gather().into_iter().enumerate() {
             let evidence = match gathered {
-                None => Evidence::of_every_row(&scorer, number),
-                Some(rows) => Evidence::of_candidates(&scorer, number, rows),
+                Gathered::Everything => Evidence::of_every_row(&scorer, number),
+                Gathered::Wanted(rows) => Evidence::of_candidates(&scorer, number, rows, false),
+                Gathered::Guess(rows) => Evidence::of_candidates(&scorer, number, rows, true),
             };
             scorer.evidence.push(evidence);
         }
         scorer
     }
 
-    /// The candidates of each partition, those that contradict one of another partition
-    /// included.
-    fn gather(&self) -> Vec<Option<Vec<u32>>> {
+    /// The rows of each partition that may be candidates, those that contradict one of
+    /// another partition included.
+    fn gather(&self) -> Vec<Gathered> {
         let search = self.search;
-        let partitions = 0..search.partitions.len();
-        let mut gathered: Vec<_> =
-            partitions.clone().map(|number| gather(search, number, &self.statistics)).collect();
-        if gathered.len() > 1 && gathered.iter().any(Option::is_some) {
-            let cards: Vec<_> = partitions
-                .flat_map(|number| {
-                    rivals(search.partitions[number], gathered[number].as_deref().unwrap_or(&[]))
-                })
-                .collect();
-            for (shown, rows) in search.shown.iter().zip(&mut gathered) {
-                if let Some(rows) = rows {
-                    rows.extend(shown.rows_of(&cards));
-                }
+        let mut gathered: Vec<_> = (0..search.partitions.len()).map(|number| gather(self, number)).collect();
+        let cards: Vec<_> = search
+            .partitions
+            .iter()
+            .zip(&gathered)
+            .filter(|_| gathered.len() > 1)
+            .flat_map(|(partition, gathered)| match gathered {
+                Gathered::Everything => vec![],
+                Gathered::Wanted(rows) | Gathered::Guess(rows) => rivals(partition, rows),
+            })
+            .collect();
+        for (shown, gathered) in search.shown.iter().zip(&mut gathered) {
+            if let Gathered::Wanted(rows) | Gathered::Guess(rows) = gathered {
+                rows.extend(shown.rows_of(&cards));
             }
         }
         gathered
@@ -252,19 +254,19 @@ impl<'a> Scorer<'a> {
     /// Step 3: what speaker, role and form of the card take away.
     fn factors(&self, number: usize, row: u32, parts: &mut Parts, mut own: f32) -> f32 {
         let (weights, question) = (self.search.weights, self.search.question);
-        let hot = &self.search.partitions[number].hot()[row as usize];
+        let voice = &self.search.partitions[number].voices()[row as usize];
         let mut apply = |part: &mut f32, factor: f32| {
             *part = own * (factor - 1.0);
             own += *part;
         };
         if question.names_somebody() {
-            if hot.speaker != NO_ROW && !question.names_speaker(number, hot.speaker) {
+            if voice.speaker != NO_ROW && !question.names_speaker(number, voice.speaker) {
                 apply(&mut parts.speaker, weights.other_speaker);
             }
-        } else if hot.assistant && !question.asks_assistant() {
+        } else if voice.assistant && !question.asks_assistant() {
             apply(&mut parts.role, weights.assistant);
         }
-        if hot.question {
+        if voice.question {
             apply(&mut parts.asks, weights.asks);
         }
         own
@@ -279,7 +281,7 @@ impl<'a> Scorer<'a> {
             (None, None) => weights.alone * mine,
             _ => {
                 let previous = before.map_or(0.0, |before| {
-                    let asks = partition.hot()[before as usize].question;
+                    let asks = partition.voices()[before as usize].question;
                     let share = weights.lend_previous + if asks { weights.lend_answer } else { 0.0 };
                     share * evidence.own(before)
                 });
@@ -333,21 +335,22 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Relevance and score of a row, each 0 to 1, unless its relevance is below `least`.
-    pub(super) fn score(&self, number: usize, row: u32, least: f32) -> Option<(f32, f32)> {
+    /// Relevance of a row, 0 to 1, unless it is below `least`.
+    pub(super) fn relevance_of(&self, number: usize, row: u32, least: f32) -> Option<f32> {
         let raw = self.raw_of(number, &self.evidence[number], row).0;
-        // 1 − exp(−x) never exceeds x: most rows are ruled out without the exponentials.
+        // 1 − exp(−x) never exceeds x: most rows are ruled out without the exponential.
         if raw / self.search.weights.squash < least {
             return None;
         }
-        let relevance = self.relevance(raw);
-        if relevance < least {
-            return None;
-        }
+        Some(self.relevance(raw)).filter(|relevance| *relevance >= least)
+    }
+
+    /// Score of a row with that relevance, 0 to 1. But for rounding it is never above the
+    /// relevance.
+    pub(super) fn score(&self, number: usize, row: u32, relevance: f32) -> f32 {
         let (recency, importance, confidence) = self.modifiers(number, row);
         let cap = self.cap();
-        let score = relevance * (1.0 - cap) + relevance * cap * (recency + importance + confidence);
-        Some((relevance, score))
+        relevance * (1.0 - cap) + relevance * cap * (recency + importance + confidence)
     }
 
     /// The parts of a row's score; they add up to it.

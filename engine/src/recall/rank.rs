@@ -224,16 +224,18 @@ impl Ranking<'_> {
             limits,
         };
         let scorer = Scorer::new(&search);
-        let (mut candidates, scored) = self.score(&search, &scorer);
-        settle(&mut candidates, &partitions);
         let least = self.least();
+        let (mut candidates, scored) = rate(&search, &scorer, least);
+        let found = candidates.len();
+        let kept = self.top.saturating_add(spare);
+        score(&mut candidates, &search, &scorer, kept);
+        settle(&mut candidates, &partitions);
         candidates.retain(|candidate| candidate.relevance >= least);
-        let kept = self.top.saturating_add(spare).min(candidates.len());
-        let truncated = kept < candidates.len();
-        if truncated {
+        if kept < candidates.len() {
             candidates.select_nth_unstable_by(kept, best_first(&partitions));
             candidates.truncate(kept);
         }
+        let truncated = kept < found;
         candidates.sort_by(best_first(&partitions));
         let place = |candidate: &Candidate| {
             let card = candidate.card(&partitions);
@@ -245,27 +247,41 @@ impl Ranking<'_> {
         let places = candidates.iter().map(place).collect();
         Ok(Ranked { places, scored, truncated, complete: scored == available && !truncated })
     }
+}
 
-    /// Rows with their scores, and how many were looked at.
-    fn score(&self, search: &Search<'_>, scorer: &Scorer<'_>) -> (Vec<Candidate>, usize) {
-        let least = self.least();
-        let (mut candidates, mut scored) = (Vec::new(), 0);
-        for (number, partition) in search.partitions.iter().enumerate() {
-            let wanted = search.wanted[number].as_ref();
-            scorer.each_row(number, |row| {
-                if wanted.is_some_and(|wanted| !wanted.contains(row)) {
-                    return;
-                }
-                scored += 1;
-                // Whether a card that contradicts another one is wanted is settled later.
-                let floor = if partition.hot()[row as usize].contradicts { 0.0 } else { least };
-                if let Some((relevance, score)) = scorer.score(number, row, floor) {
-                    candidates.push(Candidate { score, relevance, settled: 0.0, partition: number, row });
-                }
-            });
-        }
-        (candidates, scored)
+/// Rows with their relevance, where it is not below `least`, and how many were looked at.
+fn rate(search: &Search<'_>, scorer: &Scorer<'_>, least: f32) -> (Vec<Candidate>, usize) {
+    let (mut candidates, mut rated) = (Vec::new(), 0);
+    for (number, partition) in search.partitions.iter().enumerate() {
+        let wanted = search.wanted[number].as_ref();
+        scorer.each_row(number, |row| {
+            if wanted.is_some_and(|wanted| !wanted.contains(row)) {
+                return;
+            }
+            rated += 1;
+            // Whether a card that contradicts another one is wanted is settled later.
+            let floor = if partition.voices()[row as usize].contradicts { 0.0 } else { least };
+            if let Some(relevance) = scorer.relevance_of(number, row, floor) {
+                candidates.push(Candidate { score: 0.0, relevance, settled: 0.0, partition: number, row });
+            }
+        });
     }
+    (candidates, rated)
+}
+
+/// Scores candidates. Leaves out those that cannot be among the best `kept`, whatever else
+/// than relevance their scores depend on; never one that contradicts another.
+fn score(candidates: &mut Vec<Candidate>, search: &Search<'_>, scorer: &Scorer<'_>, kept: usize) {
+    /// More than rounding adds to a score.
+    const ROUNDING: f32 = 1.0 + 1e-5;
+    let score = |candidate: &Candidate| scorer.score(candidate.partition, candidate.row, candidate.relevance);
+    if kept < candidates.len() {
+        candidates.select_nth_unstable_by(kept, |a, b| b.relevance.total_cmp(&a.relevance));
+        let lowest = candidates[..kept].iter().map(score).fold(f32::INFINITY, f32::min);
+        let contradicts = |c: &Candidate| search.partitions[c.partition].voices()[c.row as usize].contradicts;
+        candidates.retain(|candidate| candidate.relevance * ROUNDING >= lowest || contradicts(candidate));
+    }
+    candidates.iter_mut().for_each(|candidate| candidate.score = score(candidate));
 }
 
 /// Every partition, kept from changing while the guards live.
@@ -285,7 +301,7 @@ fn settle(candidates: &mut [Candidate], partitions: &[&Partition]) {
         let links = &candidate.card(partitions).links;
         links.iter().filter(|link| link.kind == LinkKind::ConflictsWith).map(|link| link.to)
     };
-    let contradicts = |c: &Candidate| partitions[c.partition].hot()[c.row as usize].contradicts;
+    let contradicts = |c: &Candidate| partitions[c.partition].voices()[c.row as usize].contradicts;
     if !candidates.iter().any(contradicts) {
         return;
     }

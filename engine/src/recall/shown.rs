@@ -110,11 +110,11 @@ impl<'a> Shown<'a> {
 
     /// Those who speak in these rows: number and name.
     pub(super) fn speakers(&self) -> Vec<(u32, &'a str)> {
-        let hot = self.partition.hot();
+        let voices = self.partition.voices();
         let names = self.partition.names();
         let mut speaks = vec![false; names.len()];
         let mut hear = |row: u32| {
-            if let Some(speaks) = speaks.get_mut(hot[row as usize].speaker as usize) {
+            if let Some(speaks) = speaks.get_mut(voices[row as usize].speaker as usize) {
                 *speaks = true;
             }
         };

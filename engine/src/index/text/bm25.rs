@@ -97,6 +97,11 @@ impl Windows<'_> {
         (before, after)
     }
 
+    /// The rows before and after a row.
+    pub(super) fn around(&self, row: u32) -> (Option<u32>, Option<u32>) {
+        (Self::neighbour(self.previous, row), Self::neighbour(self.next, row))
+    }
+
     fn neighbour(neighbours: &[u32], row: u32) -> Option<u32> {
         neighbours.get(row as usize).copied().filter(|row| *row != NO_ROW)
     }

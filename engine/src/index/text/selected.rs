@@ -57,25 +57,39 @@ impl List<'_> {
     }
 }
 
-/// Rows with a value, the best of which are kept.
+/// A row that may be among the best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Promising {
+    /// The row.
+    pub row: u32,
+    /// Its BM25, without terms that were left out.
+    pub score: f32,
+    /// The same of the rows before and after it together, as far as these are nearby.
+    pub around: f32,
+}
+
+impl Promising {
+    fn value(&self) -> f32 {
+        self.score + self.around / 2.0
+    }
+}
+
+/// Rows of which the best are kept.
 struct Best {
     wanted: usize,
-    found: Vec<(f32, u32)>,
-    /// A row at or below it is not among the best any more.
+    found: Vec<Promising>,
+    /// A row with a lower value is not among the best any more.
     bound: f32,
 }
 
 /// Greatest value first, then the newest row.
-fn greatest_first(a: &(f32, u32), b: &(f32, u32)) -> Ordering {
-    b.0.total_cmp(&a.0).then(b.1.cmp(&a.1))
+fn greatest_first(a: &Promising, b: &Promising) -> Ordering {
+    b.value().total_cmp(&a.value()).then(b.row.cmp(&a.row))
 }
 
 impl Best {
-    fn add(&mut self, value: f32, row: u32) {
-        if value < self.bound {
-            return;
-        }
-        self.found.push((value, row));
+    fn add(&mut self, row: Promising) {
+        self.found.push(row);
         if self.found.len() >= self.wanted * 2 {
             self.cut();
         }
@@ -85,7 +99,7 @@ impl Best {
         if self.found.len() > self.wanted {
             self.found.select_nth_unstable_by(self.wanted - 1, greatest_first);
             self.found.truncate(self.wanted);
-            self.bound = self.found[self.wanted - 1].0;
+            self.bound = self.found[self.wanted - 1].value();
         }
     }
 }
@@ -107,7 +121,7 @@ impl TextIndex {
         parameters: Parameters,
         selection: Selection,
         admit: impl Fn(u32) -> bool,
-    ) -> Vec<u32> {
+    ) -> Vec<Promising> {
         let mut lists: Vec<List<'_>> = in_order(query, statistics)
             .map(|(term, factor)| List { runs: self.postings(term).runs(), factor })
             .filter(|list| list.len() > 0)
@@ -150,7 +164,7 @@ impl TextIndex {
             }
         });
         best.cut();
-        best.found.into_iter().map(|(_, row)| row).collect()
+        best.found
     }
 
     /// Adds what a term brings to the rows of a block, and leaves these postings behind;
@@ -260,10 +274,10 @@ fn choose(sums: &[f32], start: u32, windows: Windows<'_>, admit: impl Fn(u32) ->
                 continue;
             }
             let row = start + (number * LANES + offset) as u32;
-            let (before, after) = windows.mirrored(row);
-            let value = sum + (sum_of(before) + sum_of(after)) / 2.0;
-            if value >= best.bound && admit(row) {
-                best.add(value, row);
+            let (before, after) = windows.around(row);
+            let row = Promising { row, score: *sum, around: sum_of(before) + sum_of(after) };
+            if row.value() >= best.bound && admit(row.row) {
+                best.add(row);
                 least = (best.bound / 2.0).max(f32::MIN_POSITIVE);
             }
         }
