@@ -493,7 +493,7 @@ impl Tenant {
         }
     }
 
-    /// The unit vector of a question, and what could not be done.
+    /// The vector of a question, of whatever length, and what could not be done.
     pub(crate) fn embed_query(
         &self,
         query: Option<&str>,
@@ -511,7 +511,7 @@ impl Tenant {
                     offered: offered.to_string(),
                 });
             }
-            return Ok((crate::index::vectors::unit(vector), vec![]));
+            return Ok((Some(vector.to_vec()), vec![]));
         }
         let Some(query) = query else { return Ok((None, vec![])) };
         match (stored, self.store.embedder()?) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::card::{Card, CardId, LinkKind, Role, State};
+use crate::index::cosine;
 use crate::index::partition::{Partition, Row, statement};
-use crate::index::vectors;
 use crate::judge::{self, Relation};
 use crate::learn::remember::Draft;
 use crate::learn::{is_held, relation, relation_of};
@@ -275,8 +275,7 @@ impl Draft {
             return Ok(false);
         }
         if let (Some(new), Some(old)) = (&self.vector, batch.tables().vector(tenant, known)?)
-            && let (Some(new), Some(old)) = (vectors::unit(new), vectors::unit(&old))
-            && vectors::cosine(&new, &old) < MERGE_COSINE
+            && cosine(new, &old).is_some_and(|cosine| cosine < MERGE_COSINE)
         {
             return Ok(false);
         }
