@@ -3,7 +3,7 @@
 use crate::index::partition::Partition;
 use crate::index::snapshot;
 use crate::index::text::{TextIndex, analyze_document};
-use crate::store::record;
+use crate::store::{lookups, record};
 
 /// Reads bytes as every kind of record.
 pub fn record(bytes: &[u8]) {
@@ -13,14 +13,15 @@ pub fn record(bytes: &[u8]) {
 /// Reads bytes as a snapshot file, as they are and with a checksum that fits; what is read
 /// must be written and read again.
 pub fn snapshot(bytes: &[u8]) {
+    lookups::fuzz(bytes);
     let sealed = [bytes, &xxhash_rust::xxh3::xxh3_64(bytes).to_le_bytes()].concat();
     for bytes in [bytes, &sealed] {
-        let Ok(partition) = snapshot::decode(bytes) else { continue };
+        let Ok((partition, _)) = snapshot::decode(bytes) else { continue };
         let rows = partition.len();
         let written = snapshot::encode(&partition).and_then(|bytes| {
             snapshot::decode(&bytes)
                 .map_err(crate::Error::Internal)
-                .map(|partition: Partition| partition.len())
+                .map(|(partition, _): (Partition, usize)| partition.len())
         });
         assert_eq!(written.ok(), Some(rows));
     }

@@ -3,32 +3,31 @@
 //! `magic · layout · analyzer · counts · sections · xxh3`, little-endian; the checksum is
 //! over all that precedes it. A snapshot says which change it holds last, and that
 //! change's checksum: a file that belongs to another store, or to another past of this
-//! one, does not fit and is rebuilt.
+//! one, does not fit and is rebuilt. Vectors are in a file of their own, which is mapped
+//! instead of read; see [`crate::index::vector`].
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Result;
 use crate::index::partition::{Partition, Row};
-use crate::index::rows::RowSet;
 use crate::index::text::{ANALYZER_VERSION, TextIndex};
-use crate::index::vectors::Vectors;
 use crate::store::record;
 use crate::time::Timestamp;
 
 const MAGIC: &[u8; 8] = b"MCINDEX\0";
 /// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 3;
 
 /// Writes a partition as bytes of a snapshot file.
 pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     let (applied, checksum) = partition.applied();
-    let (dimension, data, present) = partition.vectors().parts();
-    let mut out = Vec::with_capacity(data.len() * 4 + partition.len() * 512);
+    let vectors = partition.vectors().map_or(0, |index| index.len());
+    let mut out = Vec::with_capacity(partition.len() * 512);
     out.extend_from_slice(MAGIC);
     for number in [LAYOUT, ANALYZER_VERSION] {
         out.extend_from_slice(&number.to_le_bytes());
     }
-    for number in [applied, checksum, partition.len() as u64, dimension as u64] {
+    for number in [applied, checksum, partition.len() as u64, vectors as u64] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     let mut rows = Vec::new();
@@ -37,16 +36,14 @@ pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     }
     section(&mut out, &rows);
     section(&mut out, &partition.text().to_bytes());
-    section(&mut out, bytemuck::cast_slice(data));
-    let present: Vec<u8> = (0..partition.len() as u32).map(|row| u8::from(present.contains(row))).collect();
-    section(&mut out, &present);
     let checksum = xxh3_64(&out);
     out.extend_from_slice(&checksum.to_le_bytes());
     Ok(out)
 }
 
-/// Reads a snapshot file. The error says what does not fit; the caller rebuilds.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Partition, String> {
+/// Reads a snapshot file: the partition without its vectors, and how many of its rows have
+/// one. The error says what does not fit; the caller rebuilds.
+pub(crate) fn decode(bytes: &[u8]) -> Result<(Partition, usize), String> {
     let (body, stored) = bytes.split_last_chunk::<8>().ok_or("shorter than a checksum")?;
     if xxh3_64(body) != u64::from_le_bytes(*stored) {
         return Err("checksum mismatch".into());
@@ -60,23 +57,18 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Partition, String> {
         return Err(format!("layout {layout} with analyzer {analyzer} is of another build"));
     }
     let (applied, checksum) = (reader.u64()?, reader.u64()?);
-    let (count, dimension) = (reader.size()?, reader.size()?);
+    let (count, vectors) = (reader.size()?, reader.size()?);
     let mut rows_section = Reader(reader.section()?);
     if count > rows_section.0.len() {
         return Err("more rows than bytes".into());
     }
     let rows = (0..count).map(|_| decode_row(&mut rows_section)).collect::<Result<Vec<_>, String>>()?;
     let text = TextIndex::from_bytes(reader.section()?).map_err(|e| e.to_string())?;
-    let data = reader.section()?;
-    let data: Vec<f32> = data.as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect();
-    let present = reader.section()?;
-    if present.len() != count || !reader.0.is_empty() || !rows_section.0.is_empty() {
+    if !reader.0.is_empty() || !rows_section.0.is_empty() {
         return Err("sections of the wrong length".into());
     }
-    let present: RowSet =
-        present.iter().enumerate().filter(|(_, set)| **set == 1).map(|(row, _)| row as u32).collect();
-    let vectors = Vectors::from_parts(dimension, data, present, count).ok_or("vectors do not fit")?;
-    Partition::from_parts(rows, text, vectors, applied, checksum).ok_or_else(|| "rows do not fit".into())
+    let partition = Partition::from_parts(rows, text, applied, checksum).ok_or("rows do not fit")?;
+    Ok((partition, vectors))
 }
 
 fn encode_row(row: &Row, out: &mut Vec<u8>) -> Result<()> {

@@ -153,14 +153,19 @@ impl VectorIndex {
         removed
     }
 
-    /// Does what maintenance is due, if that is this thread's to do.
+    /// Does the maintenance that is due, if that is this thread's to do.
     fn help(&self) {
-        let patience = match self.options.maintenance {
-            Maintenance::Inline => 1,
-            Maintenance::Background => 8,
-        };
-        if self.is_due(patience) {
+        if self.options.maintenance == Maintenance::Inline && self.is_due() {
             self.maintain(1);
+        }
+    }
+
+    /// Removes the vectors of all identifiers from this one on.
+    pub fn truncate(&self, from: u32) {
+        let _writer = self.writer.lock();
+        let generation = self.generation.load();
+        for id in from..u32::try_from(generation.identifiers()).unwrap_or(u32::MAX) {
+            generation.remove(id);
         }
     }
 

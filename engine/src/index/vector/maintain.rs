@@ -53,9 +53,14 @@ impl VectorIndex {
         }
     }
 
-    /// True when maintenance is due, or `patience` times overdue.
-    pub(super) fn is_due(&self, patience: usize) -> bool {
-        self.due(&self.generation.load(), HEAD * patience).is_some()
+    /// Slots that are linked in the graph.
+    pub fn linked(&self) -> usize {
+        self.generation.load().graph().map_or(0, |graph| graph.settled())
+    }
+
+    /// True when [`VectorIndex::maintain`] has something to do.
+    pub fn is_due(&self) -> bool {
+        self.due(&self.generation.load(), HEAD).is_some()
     }
 
     fn due(&self, generation: &Generation, head: usize) -> Option<Due> {

@@ -70,8 +70,8 @@ pub enum Maintenance {
     /// its changes.
     #[default]
     Inline,
-    /// The owner, by [`VectorIndex::maintain`] in the background; insertions help when it
-    /// falls far behind.
+    /// The owner, by [`VectorIndex::maintain`] in the background: insertions take no longer
+    /// than to append, and what waits to be linked is scanned.
     Background,
 }
 
