@@ -251,6 +251,12 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % below
         };
+        // The worst for each array: all bits set, so that every number is as large as can be.
+        for bytes in &files {
+            let mut bytes = bytes.clone();
+            bytes[104..].fill(255);
+            drive(&bytes);
+        }
         for turn in 0..36 {
             let mut bytes = files[turn % files.len()].clone();
             // A few bytes, a stretch of noise, or whole numbers of the largest kind.
