@@ -1,6 +1,8 @@
 //! Walks over small graphs, which the plan would scan: recall and laws where vectors come
 //! and go.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 use std::collections::BTreeMap;
 
 use crate::index::rows::RowSet;
