@@ -404,6 +404,11 @@ impl Partition {
         self.hashes.get(&hash).map_or(&[], Vec::as_slice)
     }
 
+    /// The row of a card's current version.
+    pub(crate) fn current(&self, id: CardId) -> Option<&Row> {
+        self.open.get(&id).map(|number| self.row(*number))
+    }
+
     /// Memory used, roughly, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let vectors = self.vectors.as_ref().map_or(0, |index| {

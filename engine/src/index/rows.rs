@@ -62,6 +62,11 @@ impl RowSet {
         self.words.iter().all(|w| *w == 0)
     }
 
+    /// The bits of all rows, 64 to a word, as far as any is set.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// The rows in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().enumerate().flat_map(|(i, &word)| {

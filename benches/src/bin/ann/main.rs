@@ -9,15 +9,13 @@ mod protocol;
 mod runner;
 #[cfg(test)]
 mod runner_tests;
-// Until the graph index is there; then `use memcards::index::vector as index;`.
-mod stand_in;
 mod usage;
 
 use std::io::{BufRead, Write};
 
 use clap::Parser;
+use memcards::index::vector as index;
 use memcards_benches::Outcome;
-use stand_in as index;
 
 /// Drives the vector index by JSON Lines on the standard input and output.
 #[derive(Parser)]

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use memcards::index::rows::RowSet;
+use memcards::index::vector::SnapshotTag;
+use memcards::store::io::RealIo;
 use memcards_benches::Outcome;
 use serde_json::{Value, json};
 
@@ -17,6 +19,9 @@ use crate::usage::{self, Stopwatch, cpu_seconds};
 const INDEX_FILE: &str = "vectors.index";
 /// File of the ids that are in it; partitions of tenants are made anew from these.
 const ROWS_FILE: &str = "rows.npy";
+
+/// What its snapshots are tagged with: nothing in particular.
+const TAG: SnapshotTag = [0; 2];
 
 /// The index, and what belongs to the data beside vectors.
 pub(crate) struct Runner {
@@ -80,10 +85,8 @@ impl Runner {
             seed: self.seed,
             ..Default::default()
         });
-        for (row, vector) in vectors.rows().enumerate() {
-            index.insert(u32::try_from(row)?, vector)?;
-        }
-        index.settle(self.threads);
+        u32::try_from(vectors.len())?;
+        index.insert_all((0..).zip(vectors.rows()), self.threads)?;
         let spent = watch.read();
         self.live = RowSet::full(vectors.len());
         self.base = Some(base.to_path_buf());
@@ -101,7 +104,7 @@ impl Runner {
     pub(crate) fn save(&mut self, folder: &Path) -> Outcome<Value> {
         std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
         let watch = Stopwatch::start();
-        let bytes = self.index()?.save(&folder.join(INDEX_FILE))?;
+        let bytes = self.index()?.save(&RealIo, &folder.join(INDEX_FILE), TAG)?;
         let spent = watch.read();
         crate::npy::write_ids(&folder.join(ROWS_FILE), self.live.iter())?;
         Ok(json!({"wall": spent.wall, "cpu": spent.cpu, "bytes": bytes}))
@@ -112,7 +115,7 @@ impl Runner {
         let rows = files::read_ids(&folder.join(ROWS_FILE))?;
         let before = usage::resident();
         let watch = Stopwatch::start();
-        let index = VectorIndex::open(&folder.join(INDEX_FILE))?;
+        let index = VectorIndex::open(&RealIo, &folder.join(INDEX_FILE), &VectorOptions::default(), TAG)?;
         let spent = watch.read();
         let n = index.len();
         self.live = rows.into_iter().collect();

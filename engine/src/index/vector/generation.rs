@@ -8,6 +8,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::Graph;
 use crate::index::vector::kernels;
 use crate::index::vector::memory::{AppendOnly, Arena};
@@ -35,6 +36,7 @@ pub(crate) struct Generation {
     pub(super) vectors: AppendOnly<f32>,
     /// Sign bits of the rotated vectors.
     pub(super) bits: AppendOnly<u8>,
+    pub(super) codes: Codes,
     pub(super) ids: AppendOnly<u32>,
     /// One bit per slot: set while it is the present vector of its identifier.
     pub(super) live: Arena<AtomicU64>,
@@ -52,6 +54,7 @@ impl Generation {
             capacity,
             vectors: AppendOnly::new(dimension, capacity),
             bits: AppendOnly::new(bit_row_length(dimension), capacity),
+            codes: Codes::new(Scalar::of(dimension), capacity),
             ids: AppendOnly::new(1, capacity),
             live: Arena::new(capacity.div_ceil(64)),
             slots: Arena::new(identifiers),
@@ -88,12 +91,21 @@ impl Generation {
 
     /// Appends a vector and makes it the present one of its identifier. False when there
     /// is no room; then nothing has changed.
-    pub(crate) fn push(&self, id: u32, unit: &[f32], bits: &[u8]) -> bool {
+    ///
+    /// `encode` appends the slot's code.
+    pub(crate) fn push(
+        &self,
+        id: u32,
+        unit: &[f32],
+        bits: &[u8],
+        encode: impl FnOnce(&Codes) -> bool,
+    ) -> bool {
         let slot = self.len();
         if !self.has_room(id) {
             return false;
         }
-        if !(self.vectors.append(unit) && self.bits.append(bits) && self.ids.append(&[id])) {
+        let columns = self.vectors.append(unit) && self.bits.append(bits) && encode(&self.codes);
+        if !(columns && self.ids.append(&[id])) {
             return false;
         }
         self.set_live(slot as u32, true);
@@ -147,6 +159,11 @@ impl Generation {
         self.slots.cells().get(id as usize)?.load(Ordering::Acquire).checked_sub(1)
     }
 
+    /// Per identifier its slot plus one, 0 for none.
+    pub(crate) fn slots_by_id(&self) -> &[AtomicU32] {
+        self.slots.cells()
+    }
+
     /// The identifiers of all slots.
     pub(crate) fn ids(&self) -> &[u32] {
         self.ids.values()
@@ -173,6 +190,11 @@ impl Generation {
         self.bits.get(slot)
     }
 
+    /// The scalar codes of all slots.
+    pub(crate) fn codes(&self) -> &Codes {
+        &self.codes
+    }
+
     /// The graph over the first slots, once there is one.
     pub(crate) fn graph(&self) -> Option<&Graph> {
         self.graph.get()
@@ -180,7 +202,7 @@ impl Generation {
 
     /// The graph, which is begun when there is none.
     pub(crate) fn graph_or_new(&self, seed: u64) -> &Graph {
-        self.graph.get_or_init(|| Graph::new(Scalar::of(self.dimension), self.capacity, seed))
+        self.graph.get_or_init(|| Graph::new(self.capacity, seed))
     }
 
     /// Takes over everything of a smaller generation, slot by slot. Nobody else may write to
@@ -188,6 +210,7 @@ impl Generation {
     pub(crate) fn copy_from(&self, old: &Self) {
         let fits = self.vectors.append(old.vectors.values())
             && self.bits.append(old.bits.values())
+            && self.codes.copy_from(&old.codes)
             && self.ids.append(old.ids.values());
         debug_assert!(fits, "a generation that grows has room for the smaller one");
         for (from, to) in old.live.cells().iter().zip(self.live.cells()) {
@@ -207,10 +230,10 @@ impl Generation {
         let _ = self.graph.set(graph);
     }
 
-    /// Memory of the slots that are written: vectors, sign bits, and bookkeeping.
+    /// Memory of the slots that are written: vectors, codes, and bookkeeping.
     pub(crate) fn bytes(&self) -> (usize, usize, usize) {
         let slots = self.len();
-        let other = slots * 4 + slots / 8 + self.slots.len() * 4;
-        (slots * self.dimension * 4, slots * self.bits.width(), other)
+        let other = slots * 4 + slots / 8 + self.slots.len().min(slots) * 4;
+        (slots * self.dimension * 4, slots * (self.bits.width() + self.codes.row_bytes()), other)
     }
 }

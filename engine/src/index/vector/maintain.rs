@@ -83,7 +83,7 @@ impl VectorIndex {
             rotated.chunks_exact_mut(dimension).for_each(|vector| self.rotation.apply(vector));
             let nodes: Vec<NewNode<'_>> =
                 rotated.chunks_exact(dimension).map(|rotated| NewNode { rotated }).collect();
-            if !graph.add(kernels::kernels(), &nodes, threads) {
+            if !graph.add(kernels::kernels(), generation.codes(), &nodes, threads) {
                 tracing::error!(slot = from, "the graph of a vector index has no room for its slots");
                 break;
             }
@@ -111,6 +111,7 @@ impl VectorIndex {
             if count >= self.options.graph_from / 2 && kept * 2 >= settled {
                 new.set_graph(graph.repaired(
                     kernels::kernels(),
+                    old.codes(),
                     &renumbered[..settled],
                     new.capacity(),
                     threads,
@@ -148,7 +149,9 @@ impl VectorIndex {
 /// Appends one slot of a generation to another; false when that cannot be.
 fn copy_slot(old: &Generation, slot: u32, new: &Generation) -> bool {
     match (old.ids().get(slot as usize), old.vector(slot), old.bits(slot)) {
-        (Some(id), Some(vector), Some(bits)) => new.push(*id, vector, bits),
+        (Some(id), Some(vector), Some(bits)) => {
+            new.push(*id, vector, bits, |codes| codes.push_from(old.codes(), slot))
+        }
         _ => false,
     }
 }

@@ -18,6 +18,7 @@
 //! # Ok::<(), memcards::Error>(())
 //! ```
 
+mod codes;
 mod generation;
 mod graph;
 mod handle;
@@ -107,8 +108,17 @@ fn unit(vector: &[f32]) -> Option<Vec<f32>> {
 
 /// Brings a vector to unit length; false when it has no direction.
 fn unit_into(vector: &[f32], unit: &mut Vec<f32>) -> bool {
-    let norm = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    // Several sums at a time: one alone would wait for each addition.
+    let mut sums = [0f64; 8];
+    let (blocks, rest) = vector.as_chunks::<8>();
+    for block in blocks {
+        for (sum, x) in sums.iter_mut().zip(block) {
+            *sum += f64::from(*x) * f64::from(*x);
+        }
+    }
+    let rest: f64 = rest.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+    let scale = (sums.iter().sum::<f64>() + rest).sqrt().recip();
     unit.clear();
-    unit.extend(vector.iter().map(|x| (f64::from(*x) / norm) as f32));
-    norm > 0.0 && norm.is_finite()
+    unit.extend(vector.iter().map(|x| (f64::from(*x) * scale) as f32));
+    scale > 0.0 && scale.is_finite()
 }

@@ -5,14 +5,15 @@
 //! same index gives the same answer everywhere.
 
 use crate::index::vector::generation::Generation;
+use crate::index::vector::search::Pass;
 
 /// A way to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// Compare every allowed vector.
     Exact,
-    /// Estimate every allowed slot from sign bits, compare the survivors.
-    Scan,
+    /// Estimate every allowed slot, compare the survivors.
+    Scan(Pass),
     /// Walk the graph with a list of that length, scan what is not in it.
     Walk {
         /// Length of the list of candidates.
@@ -20,14 +21,20 @@ pub(crate) enum Plan {
     },
 }
 
-/// Costs in nanoseconds on the machine of the published figures; only their ratios matter.
-const FIXED_SCAN: f32 = 2_500.0;
-const COMPARE: f32 = 25.0;
-/// Per slot in sequence, per allowed slot picked out.
-const SCAN_NEXT: f32 = 2.0;
-const SCAN_PICKED: f32 = 5.0;
+/// Costs in nanoseconds for 384 dimensions; only their ratios matter.
+const COMPARE: f32 = 80.0;
+/// Rotating and coding the query.
+const FIXED: f32 = 1_200.0;
+/// Per slot whose code is looked at, and comparisons that follow.
+const CODE: f32 = 20.0;
+const AFTER_CODES: f32 = 16.0 * COMPARE;
+/// Per slot whose sign bits are looked at in sequence, or picked out; codes and comparisons
+/// that follow.
+const BITS_NEXT: f32 = 2.5;
+const BITS_PICKED: f32 = 5.0;
+const AFTER_BITS: f32 = 100.0 * CODE + AFTER_CODES;
 /// Per entry of the candidate list of a walk.
-const WALK: f32 = 220.0;
+const WALK: f32 = 650.0;
 /// A list is lengthened by no more than this; beyond it a scan is better.
 const MOST_FACTOR: f32 = 16.0;
 
@@ -41,18 +48,24 @@ pub(crate) fn choose(
 ) -> Plan {
     let slots = generation.len();
     let count = candidates as f32;
-    let scan = FIXED_SCAN + if filtered { SCAN_PICKED * count } else { SCAN_NEXT * slots as f32 };
-    let exact = COMPARE * count;
-    let settled = generation.graph().map_or(0, |graph| graph.settled());
+    let bits = if filtered { BITS_PICKED * count } else { BITS_NEXT * slots as f32 };
+    let mut best = (COMPARE * count, Plan::Exact);
+    let mut offer = |cost: f32, plan: Plan| {
+        if cost < best.0 {
+            best = (cost, plan);
+        }
+    };
+    offer(FIXED + CODE * count + AFTER_CODES, Plan::Scan(Pass::Codes));
+    offer(FIXED + bits + AFTER_BITS, Plan::Scan(Pass::Bits));
+    let settled = generation.graph().map_or(0, |graph| graph.settled()).min(slots);
     if settled > 0 {
-        let share = (count / slots as f32).clamp(1e-6, 1.0);
         // The list must hold enough that passes.
-        let factor = share.recip();
-        let walk_ef = ((ef.max(wanted) as f32) * factor.min(MOST_FACTOR)) as usize;
-        let walk = WALK * walk_ef as f32 + SCAN_NEXT * (slots - settled.min(slots)) as f32;
-        if factor <= MOST_FACTOR && walk < scan.min(exact) {
-            return Plan::Walk { ef: walk_ef };
+        let factor = slots as f32 / count;
+        let longer = (ef.max(wanted) as f32) * factor;
+        if factor <= MOST_FACTOR {
+            let head = BITS_NEXT * (slots - settled) as f32;
+            offer(FIXED + WALK * longer + head, Plan::Walk { ef: longer as usize });
         }
     }
-    if exact <= scan { Plan::Exact } else { Plan::Scan }
+    best.1
 }

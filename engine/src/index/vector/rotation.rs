@@ -11,8 +11,10 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Turns: two mix head and tail of any length, four make single coordinates Gaussian.
-const ROUNDS: usize = 4;
+use crate::index::vector::kernels::kernels;
+
+/// Turns: two mix head and tail of any length, a third evens them out.
+const ROUNDS: usize = 3;
 
 /// An orthogonal transform of vectors of one dimension, the same for the same seed.
 #[derive(Clone, Debug)]
@@ -43,6 +45,7 @@ impl Rotation {
         if vector.len() != self.dimension || self.dimension == 0 {
             return;
         }
+        let kernels = kernels();
         let scale = (self.block as f32).sqrt().recip();
         for round in 0..ROUNDS {
             let signs = &self.signs[round * self.dimension..(round + 1) * self.dimension];
@@ -51,25 +54,11 @@ impl Rotation {
             }
             let from = if round % 2 == 0 { 0 } else { self.dimension - self.block };
             let part = &mut vector[from..from + self.block];
-            hadamard(part);
+            kernels.hadamard(part);
             for value in part {
                 *value *= scale;
             }
         }
-    }
-}
-
-/// The Walsh–Hadamard transform, not normalised; the length is a power of two.
-fn hadamard(values: &mut [f32]) {
-    let mut half = 1;
-    while half < values.len() {
-        for pair in values.chunks_exact_mut(half * 2) {
-            let (low, high) = pair.split_at_mut(half);
-            for (a, b) in low.iter_mut().zip(high) {
-                (*a, *b) = (*a + *b, *a - *b);
-            }
-        }
-        half *= 2;
     }
 }
 

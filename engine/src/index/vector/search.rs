@@ -5,23 +5,29 @@
 //! estimate that is left can make it. Dead slots and slots that a filter excludes are
 //! never counted, and what is asked for is returned if it is there.
 
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
 use crate::index::rows::RowSet;
 use crate::index::vector::generation::Generation;
 use crate::index::vector::graph::{Graph, Pool, Walk, WalkScratch, key_score, key_slot};
 use crate::index::vector::kernels::{self, Kernels};
+use crate::index::vector::plan::{self, Plan};
 use crate::index::vector::quantize::{CodedQuery, bit_error};
 use crate::index::vector::rotation::Rotation;
-use crate::index::vector::{Neighbor, plan, unit_into};
+use crate::index::vector::{Neighbor, unit_into};
 
 /// Slots scanned at a time: their estimates stay in the nearest cache.
 const BLOCK: usize = 512;
 /// Survivors compared exactly at a time.
 const EXACT: usize = 16;
+/// Survivors of a first pass that are estimated anew at a time.
+const REFINED: usize = 64;
 /// How many standard deviations an estimate from sign bits may be off before a neighbour
-/// is lost: measured, not one in a hundred thousand is.
-const SCAN_SPREAD: f32 = 3.0;
-/// The same for scalar codes of a walk, whose candidates are few anyway.
-const WALK_SPREAD: f32 = 3.0;
+/// is lost.
+const BIT_SPREAD: f32 = 3.0;
+/// The same for scalar codes.
+const CODE_SPREAD: f32 = 4.0;
 
 /// Room for one search, reused.
 #[derive(Debug, Default)]
@@ -31,7 +37,9 @@ pub(crate) struct Scratch {
     walk: WalkScratch,
     sums: Vec<u32>,
     estimates: Vec<f32>,
+    dots: Vec<i32>,
     picked: Vec<u32>,
+    waiting: Vec<u32>,
     best: Pool,
     /// What the last search did.
     pub(crate) work: Work,
@@ -46,6 +54,32 @@ pub struct Work {
     pub walked: usize,
     /// Vectors compared exactly.
     pub compared: usize,
+}
+
+/// What a scan looks at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// Sign bits, then codes of what they leave.
+    Bits,
+    /// Codes at once: for few slots.
+    Codes,
+}
+
+impl Pass {
+    /// How far its estimates may be off.
+    fn spread(self, generation: &Generation) -> f32 {
+        match self {
+            Pass::Bits => BIT_SPREAD * bit_error(generation.dimension),
+            Pass::Codes => CODE_SPREAD * generation.codes().scalar().error(),
+        }
+    }
+}
+
+impl Scratch {
+    /// The least estimate that may belong to one of the best, given its spread.
+    fn least(&self, spread: f32) -> f32 {
+        self.best.bound().map_or(f32::MIN, |bound| bound - spread)
+    }
 }
 
 /// A search over one generation.
@@ -70,9 +104,10 @@ impl Search<'_> {
         if !unit_into(query, &mut scratch.unit) {
             return;
         }
+        let kernels = kernels::kernels();
         let candidates = match self.allowed {
             None => generation.live(),
-            Some(allowed) => allowed.len(),
+            Some(allowed) => kernels.count_ones(allowed.words()),
         };
         if candidates == 0 {
             return;
@@ -82,26 +117,24 @@ impl Search<'_> {
         rotated.clear();
         rotated.extend_from_slice(unit);
         let plan = plan::choose(generation, candidates, self.wanted, self.ef, self.allowed.is_some());
-        if plan != plan::Plan::Exact {
+        if plan != Plan::Exact {
             self.rotation.apply(query.rotated());
         }
-        let kernels = kernels::kernels();
         scratch.best.reset(self.wanted);
+        let settled = generation.graph().map_or(0, |graph| graph.settled()).min(slots);
         match (plan, generation.graph()) {
-            (plan::Plan::Exact, _) => self.compare_all(kernels, slots, scratch),
-            (plan::Plan::Walk { ef }, Some(graph)) => {
-                let settled = graph.settled().min(slots);
+            (Plan::Exact, _) => self.compare_all(kernels, slots, scratch),
+            (Plan::Scan(first), _) => self.scan(kernels, first, 0, slots, scratch),
+            (Plan::Walk { ef }, Some(graph)) => {
                 self.walk(kernels, graph, settled, ef, scratch);
+                self.scan(kernels, Pass::Bits, settled, slots, scratch);
                 // A walk that did not reach enough of what is allowed is no answer.
-                let enough = self.wanted.min(candidates);
-                if scratch.best.entries().len() < enough && slots > 0 {
+                if scratch.best.entries().len() < self.wanted.min(candidates) {
                     scratch.best.reset(self.wanted);
-                    self.scan(kernels, 0, slots, scratch);
-                } else {
-                    self.scan(kernels, settled, slots, scratch);
+                    self.scan(kernels, Pass::Bits, 0, slots, scratch);
                 }
             }
-            _ => self.scan(kernels, 0, slots, scratch),
+            (Plan::Walk { .. }, None) => self.scan(kernels, Pass::Bits, 0, slots, scratch),
         }
         let ids = generation.ids();
         for key in scratch.best.entries() {
@@ -129,9 +162,10 @@ impl Search<'_> {
         ef: usize,
         scratch: &mut Scratch,
     ) {
-        scratch.query.prepare_scalar(graph.scalar());
+        let codes = self.generation.codes();
+        scratch.query.prepare_scalar(codes.scalar());
         let Scratch { query, walk, .. } = scratch;
-        let walker = Walk { kernels, query, ef };
+        let walker = Walk { kernels, codes, query, ef };
         let all = self.allowed.is_none() && self.generation.live() == self.generation.len();
         if all {
             walker.run(graph, settled, 0, walk);
@@ -141,7 +175,7 @@ impl Search<'_> {
         scratch.work.walked += walk.scored;
         let found = if all { &mut walk.pool } else { &mut walk.passing };
         let found = std::mem::take(found);
-        let spread = WALK_SPREAD * graph.scalar().error();
+        let spread = CODE_SPREAD * codes.scalar().error();
         for block in found.entries().chunks(EXACT) {
             // Best first: when the first of a block cannot make it, nothing behind it can.
             let hopeless = |best: f32| scratch.best.bound().is_some_and(|bound| best + spread < bound);
@@ -170,20 +204,28 @@ impl Search<'_> {
     ///
     /// The best estimates are compared first; the last of the best so far is then a bound.
     /// A slot whose estimate lies below it by more than the spread is left out.
-    fn scan(&self, kernels: &'static dyn Kernels, from: usize, slots: usize, scratch: &mut Scratch) {
+    fn scan(
+        &self,
+        kernels: &'static dyn Kernels,
+        first: Pass,
+        from: usize,
+        slots: usize,
+        scratch: &mut Scratch,
+    ) {
         if from >= slots {
             return;
         }
+        scratch.query.prepare_scalar(self.generation.codes().scalar());
         let mut estimates = std::mem::take(&mut scratch.estimates);
         let mut picked = std::mem::take(&mut scratch.picked);
-        self.estimate(kernels, from, slots, scratch, &mut picked, &mut estimates);
+        self.estimate(kernels, first, from..slots, scratch, &mut picked, &mut estimates);
         scratch.work.scanned += estimates.len();
-        let filtered = self.allowed.is_some();
+        let filtered = self.allowed.is_some() || first == Pass::Codes;
         let slot_at = |at: usize| if filtered { picked[at] } else { (from + at) as u32 };
 
         let mut leaders = std::mem::take(&mut scratch.walk.passing);
         leaders.reset(self.wanted);
-        let mut least = f32::NEG_INFINITY;
+        let mut least = f32::MIN;
         each_above(&estimates, |at, estimate| {
             if estimate > least {
                 leaders.insert(estimate, at as u32);
@@ -200,26 +242,52 @@ impl Search<'_> {
         }
         scratch.walk.passing = leaders;
 
-        let spread = SCAN_SPREAD * bit_error(self.generation.dimension);
-        let bound = |scratch: &Scratch| scratch.best.bound().map_or(f32::MIN, |bound| bound - spread);
-        let mut waiting = [0; EXACT];
-        let mut count = 0;
-        let mut least = bound(scratch);
+        let mut least = scratch.least(first.spread(self.generation));
+        let mut waiting = std::mem::take(&mut scratch.waiting);
+        waiting.clear();
         each_above(&estimates, |at, estimate| {
             if estimate >= least {
-                waiting[count] = slot_at(at);
-                count += 1;
-                if count == EXACT {
-                    self.compare(kernels, &waiting, scratch);
-                    least = bound(scratch);
-                    count = 0;
+                waiting.push(slot_at(at));
+                if waiting.len() == REFINED {
+                    self.refine(kernels, first, &waiting, scratch);
+                    least = scratch.least(first.spread(self.generation));
+                    waiting.clear();
                 }
             }
             least
         });
-        self.compare(kernels, &waiting[..count], scratch);
+        self.refine(kernels, first, &waiting, scratch);
+        scratch.waiting = waiting;
         scratch.estimates = estimates;
         scratch.picked = picked;
+    }
+
+    /// Compares those of up to [`REFINED`] slots exactly that a better estimate does not
+    /// rule out.
+    fn refine(&self, kernels: &'static dyn Kernels, first: Pass, slots: &[u32], scratch: &mut Scratch) {
+        let codes = self.generation.codes();
+        let spread = Pass::Codes.spread(self.generation);
+        let mut dots = [0; REFINED];
+        let mut estimates = [f32::INFINITY; REFINED];
+        let (dots, estimates) = (&mut dots[..slots.len()], &mut estimates[..slots.len()]);
+        if first == Pass::Bits {
+            codes.estimate(kernels, &scratch.query, slots, dots, estimates);
+        }
+        let mut block = [0; EXACT];
+        let mut count = 0;
+        let mut least = scratch.least(spread);
+        for (slot, estimate) in slots.iter().zip(estimates) {
+            if *estimate >= least {
+                block[count] = *slot;
+                count += 1;
+                if count == EXACT {
+                    self.compare(kernels, &block, scratch);
+                    least = scratch.least(spread);
+                    count = 0;
+                }
+            }
+        }
+        self.compare(kernels, &block[..count], scratch);
     }
 
     /// Estimates all slots of a range, or those of it that are allowed, which are picked out
@@ -227,13 +295,21 @@ impl Search<'_> {
     fn estimate(
         &self,
         kernels: &'static dyn Kernels,
-        from: usize,
-        slots: usize,
+        first: Pass,
+        Range { start: from, end: slots }: Range<usize>,
         scratch: &mut Scratch,
         picked: &mut Vec<u32>,
         estimates: &mut Vec<f32>,
     ) {
-        let Scratch { query, sums, .. } = scratch;
+        let Scratch { query, sums, dots, .. } = scratch;
+        if first == Pass::Codes {
+            self.pick(from, slots, picked);
+            dots.resize(picked.len(), 0);
+            estimates.clear();
+            estimates.resize(picked.len(), 0.0);
+            self.generation.codes().estimate(kernels, query, picked, dots, estimates);
+            return;
+        }
         query.prepare_bits();
         let rows = self.generation.bit_rows();
         estimates.clear();
@@ -264,12 +340,22 @@ impl Search<'_> {
     fn pick(&self, from: usize, slots: usize, picked: &mut Vec<u32>) {
         picked.clear();
         let range = from as u32..slots as u32;
-        match self.allowed {
-            Some(allowed) => {
-                let slots = allowed.iter().filter_map(|id| self.generation.slot_of(id));
-                picked.extend(slots.filter(|slot| range.contains(slot)));
+        let Some(allowed) = self.allowed else {
+            picked.extend(range.filter(|slot| self.generation.is_live(*slot)));
+            return;
+        };
+        let places = self.generation.slots_by_id();
+        for (word, bits) in allowed.words().iter().enumerate() {
+            let mut bits = *bits;
+            while bits != 0 {
+                let id = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                // One less: no place becomes a slot beyond all.
+                let slot = places.get(id).map_or(0, |place| place.load(Ordering::Acquire)).wrapping_sub(1);
+                if range.contains(&slot) {
+                    picked.push(slot);
+                }
             }
-            None => picked.extend(range.filter(|slot| self.generation.is_live(*slot))),
         }
     }
 
@@ -289,15 +375,21 @@ impl Search<'_> {
 /// Calls for every value at or above a bound, which each call gives anew.
 fn each_above(values: &[f32], mut call: impl FnMut(usize, f32) -> f32) {
     const LANES: usize = 16;
-    let mut bound = f32::NEG_INFINITY;
-    for (number, chunk) in values.chunks(LANES).enumerate() {
+    let mut bound = f32::MIN;
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for (number, chunk) in chunks.iter().enumerate() {
         // Without a branch per value: most chunks have none.
-        if chunk.iter().fold(false, |any, value| any | (*value >= bound)) {
+        if chunk.iter().map(|value| u32::from(*value >= bound)).sum::<u32>() > 0 {
             for (offset, value) in chunk.iter().enumerate() {
-                if *value >= bound && *value > f32::NEG_INFINITY {
+                if *value >= bound {
                     bound = call(number * LANES + offset, *value);
                 }
             }
+        }
+    }
+    for (offset, value) in rest.iter().enumerate() {
+        if *value >= bound {
+            bound = call(chunks.len() * LANES + offset, *value);
         }
     }
 }

@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::index::vector::VectorOptions;
+use crate::index::vector::codes::{Codes, code_stride};
 use crate::index::vector::generation::{Generation, capacity_for};
-use crate::index::vector::graph::{BASE_LINKS, Graph, LINKS, code_stride, upper_blocks};
+use crate::index::vector::graph::{BASE_LINKS, Graph, LINKS, upper_blocks};
 use crate::index::vector::handle::VectorIndex;
 use crate::index::vector::memory::{AppendOnly, Arena};
 use crate::index::vector::quantize::{Scalar, bit_row_length};
@@ -30,7 +31,7 @@ const PAGE: usize = 4096;
 /// Files up to this size are verified when they are opened.
 const VERIFIED_AT_OPEN: u64 = 64 << 20;
 /// Numbers in front of the table of arrays.
-const FIELDS: usize = 14;
+const FIELDS: usize = 13;
 /// Arrays of a file.
 const ARRAYS: usize = 11;
 
@@ -46,7 +47,6 @@ struct Shape {
     slots: usize,
     identifiers: usize,
     has_graph: bool,
-    codes: usize,
     settled: usize,
     entry: u64,
     upper_used: usize,
@@ -64,11 +64,11 @@ impl Shape {
             of(self.slots, 4)?,
             of(self.slots.div_ceil(64), 8)?,
             of(self.identifiers, 4)?,
-            of(self.codes, code_stride(scalar.length()) * graph)?,
-            of(self.codes, 4 * graph)?,
-            of(self.codes, 4 * graph)?,
-            of(self.codes, BASE_LINKS * 4 * graph)?,
-            of(self.codes, 4 * graph)?,
+            of(self.slots, code_stride(scalar.length()))?,
+            of(self.slots, 4)?,
+            of(self.slots, 4)?,
+            of(self.settled, BASE_LINKS * 4 * graph)?,
+            of(self.settled, 4 * graph)?,
             of(self.upper_used, LINKS * 4 * graph)?,
         ])
     }
@@ -111,7 +111,6 @@ impl Layout {
             shape.slots as u64,
             shape.identifiers as u64,
             u64::from(shape.has_graph),
-            shape.codes as u64,
             shape.settled as u64,
             shape.entry,
             shape.upper_used as u64,
@@ -141,20 +140,18 @@ impl Layout {
             slots: size(fields[6])?,
             identifiers: size(fields[7])?,
             has_graph: fields[8] == 1,
-            codes: size(fields[9])?,
-            settled: size(fields[10])?,
-            entry: fields[11],
-            upper_used: size(fields[12])?,
+            settled: size(fields[9])?,
+            entry: fields[10],
+            upper_used: size(fields[11])?,
         };
         // Slots are numbers of 31 bits; everything else hangs on them.
         let sane = (1..=1 << 16).contains(&shape.dimension)
             && shape.slots <= 1 << 31
             && shape.identifiers <= 1 << 32
-            && shape.settled <= shape.codes
-            && shape.codes <= shape.slots
+            && shape.settled <= shape.slots
             && shape.upper_used <= upper_blocks(shape.slots);
         let layout = sane.then(|| Self::of(shape)).flatten().ok_or("counts that do not fit together")?;
-        if layout.end != length || fields[13] != length {
+        if layout.end != length || fields[12] != length {
             return Err(format!("{length} bytes, not {}", layout.end));
         }
         let mut header = vec![0; layout.header];
@@ -250,9 +247,9 @@ impl VectorIndex {
             Source::Bytes(bytemuck::cast_slice(generation.ids.values())),
             Source::Bytes(bytemuck::cast_slice(&live)),
             Source::Bytes(bytemuck::cast_slice(&slots)),
-            Source::Bytes(graph.map_or(&[], |graph| graph.codes.values())),
-            Source::Bytes(graph.map_or(&[], |graph| bytemuck::cast_slice(graph.scales.values()))),
-            Source::Bytes(graph.map_or(&[], |graph| bytemuck::cast_slice(graph.sums.values()))),
+            Source::Bytes(generation.codes.rows.values()),
+            Source::Bytes(bytemuck::cast_slice(generation.codes.scales.values())),
+            Source::Bytes(bytemuck::cast_slice(generation.codes.sums.values())),
             Source::Cells(graph.map_or(&[], |graph| graph.base.cells())),
             Source::Cells(graph.map_or(&[], |graph| graph.upper_at.cells())),
             Source::Cells(graph.map_or(&[], |graph| graph.upper.cells())),
@@ -285,7 +282,6 @@ impl VectorIndex {
             slots,
             identifiers: generation.identifiers(),
             has_graph: graph.is_some(),
-            codes: graph.map_or(0, |graph| graph.codes.len()),
             settled: graph.map_or(0, Graph::settled),
             entry: graph.map_or(0, |graph| graph.entry.load(Ordering::Acquire)),
             upper_used: graph.map_or(0, |graph| graph.upper_used.load(Ordering::Acquire)),
@@ -319,6 +315,7 @@ fn load(file: &dyn IoFile, layout: &Layout) -> io::Result<Generation> {
     let shape = &layout.shape;
     let (slots, dimension) = (shape.slots, shape.dimension);
     let capacity = capacity_for(slots);
+    let scalar = Scalar::of(dimension);
     let offset = |array: usize| layout.arrays[array].0;
     let live = Arena::<AtomicU64>::load(file, offset(3), slots.div_ceil(64), capacity.div_ceil(64))?;
     let live_count = live.cells().iter().map(|word| word.load(Ordering::Relaxed).count_ones() as usize).sum();
@@ -327,6 +324,12 @@ fn load(file: &dyn IoFile, layout: &Layout) -> io::Result<Generation> {
         capacity,
         vectors: AppendOnly::load(file, offset(0), dimension, slots, capacity)?,
         bits: AppendOnly::load(file, offset(1), bit_row_length(dimension), slots, capacity)?,
+        codes: Codes {
+            scalar,
+            rows: AppendOnly::load(file, offset(5), code_stride(scalar.length()), slots, capacity)?,
+            scales: AppendOnly::load(file, offset(6), 1, slots, capacity)?,
+            sums: AppendOnly::load(file, offset(7), 1, slots, capacity)?,
+        },
         ids: AppendOnly::load(file, offset(2), 1, slots, capacity)?,
         live,
         slots: Arena::load(file, offset(4), shape.identifiers, shape.identifiers)?,
@@ -334,14 +337,9 @@ fn load(file: &dyn IoFile, layout: &Layout) -> io::Result<Generation> {
         graph: Default::default(),
     };
     if shape.has_graph {
-        let scalar = Scalar::of(dimension);
-        let nodes = shape.codes;
+        let nodes = shape.settled;
         generation.set_graph(Graph {
-            scalar,
             seed: shape.seed,
-            codes: AppendOnly::load(file, offset(5), code_stride(scalar.length()), nodes, capacity)?,
-            scales: AppendOnly::load(file, offset(6), 1, nodes, capacity)?,
-            sums: AppendOnly::load(file, offset(7), 1, nodes, capacity)?,
             base: Arena::load(file, offset(8), nodes * BASE_LINKS, capacity * BASE_LINKS)?,
             upper_at: Arena::load(file, offset(9), nodes, capacity)?,
             upper: Arena::load(file, offset(10), shape.upper_used * LINKS, upper_blocks(capacity) * LINKS)?,

@@ -9,11 +9,12 @@
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
+use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::{
     BASE_LINKS, EF_CONSTRUCTION, Graph, LINKS, Walk, WalkScratch, key_score, key_slot,
 };
 use crate::index::vector::kernels::Kernels;
-use crate::index::vector::quantize::{CodeTail, CodedQuery};
+use crate::index::vector::quantize::CodedQuery;
 
 /// Nodes of one batch at most; more would leave too many of each other's neighbours to the
 /// comparison within the batch.
@@ -46,6 +47,7 @@ pub(super) struct Builder {
     walk: WalkScratch,
     query: CodedQuery,
     dots: Vec<i32>,
+    scores: Vec<f32>,
     pub(super) chosen: Vec<Found>,
     pub(super) candidates: Vec<Found>,
 }
@@ -63,10 +65,18 @@ struct Reverse {
 
 impl Graph {
     /// Links the next nodes, which must be one batch (see [`batch_end`]) or a part of one.
-    /// False when they do not fit.
-    pub(crate) fn add(&self, kernels: &'static dyn Kernels, nodes: &[NewNode<'_>], threads: usize) -> bool {
+    /// False when they do not fit, or
+    /// have no codes.
+    pub(crate) fn add(
+        &self,
+        kernels: &'static dyn Kernels,
+        codes: &Codes,
+        nodes: &[NewNode<'_>],
+        threads: usize,
+    ) -> bool {
         let first = self.settled();
-        if !self.append_codes(nodes) {
+        let end = first + nodes.len();
+        if end > codes.len() || end > self.upper_at.len() {
             return false;
         }
         for slot in first as u32..(first + nodes.len()) as u32 {
@@ -76,7 +86,7 @@ impl Graph {
         }
         let mut chosen: Vec<Chosen> = nodes.iter().map(|_| Chosen::new()).collect();
         in_parallel(threads, &mut chosen, |builder, index, out| {
-            *out = self.choose(kernels, builder, first, index, nodes);
+            *out = self.choose((kernels, codes), builder, first, index, nodes);
         });
         let mut reverse = Vec::new();
         for (index, levels) in chosen.iter().enumerate() {
@@ -89,7 +99,9 @@ impl Graph {
         reverse.sort_unstable();
         let mut groups: Vec<&[Reverse]> =
             reverse.chunk_by(|a, b| (a.level, a.target) == (b.level, b.target)).collect();
-        in_parallel(threads, &mut groups, |builder, _, group| self.link_back(kernels, builder, group));
+        in_parallel(threads, &mut groups, |builder, _, group| {
+            self.link_back((kernels, codes), builder, group)
+        });
         let highest = self.entry().map_or(0, |(_, level)| level);
         let best = (0..nodes.len()).map(|index| (self.level((first + index) as u32), index));
         if let Some((level, index)) = best.max_by_key(|(level, index)| (*level, std::cmp::Reverse(*index)))
@@ -101,51 +113,39 @@ impl Graph {
         true
     }
 
-    fn append_codes(&self, nodes: &[NewNode<'_>]) -> bool {
-        let mut code = vec![0; self.codes.width()];
-        let mut levels = Vec::new();
-        let length = self.scalar.length();
-        // Codes that an interrupted attempt left behind are those of the same nodes.
-        let present = self.codes.len().min(self.scales.len()).min(self.sums.len()) - self.settled();
-        nodes.iter().skip(present).all(|node| {
-            let tail = self.scalar.encode(node.rotated, &mut levels, &mut code[..length]);
-            self.codes.append(&code) && self.scales.append(&[tail.scale]) && self.sums.append(&[tail.sum])
-        })
-    }
-
     /// Neighbours of a new node on each of its levels.
     fn choose(
         &self,
-        kernels: &'static dyn Kernels,
+        (kernels, codes): (&'static dyn Kernels, &Codes),
         builder: &mut Builder,
         first: usize,
         index: usize,
         nodes: &[NewNode<'_>],
     ) -> Chosen {
         let slot = (first + index) as u32;
-        let Builder { walk, query, dots, chosen, candidates } = builder;
+        let Builder { walk, query, dots, scores, chosen, candidates } = builder;
         query.rotated().clear();
         query.rotated().extend_from_slice(nodes[index].rotated);
-        query.prepare_scalar(self.scalar);
+        query.prepare_scalar(codes.scalar());
         let top = self.level(slot);
         // Within the batch everybody is compared with everybody.
         let others: Vec<u32> = (first as u32..(first + nodes.len()) as u32).collect();
         dots.resize(others.len(), 0);
-        query.gather_scalar(kernels, self.code_rows(), &others, dots);
-        let scales = self.scales.values();
+        scores.resize(others.len(), 0.0);
+        codes.estimate(kernels, query, &others, dots, scores);
         let highest = self.entry().map(|(_, level)| level);
         (0..=top)
             .map(|level| {
                 match highest {
                     Some(highest) if level <= highest => {
-                        Walk { kernels, query, ef: EF_CONSTRUCTION }.run(self, first, level, walk);
+                        Walk { kernels, codes, query, ef: EF_CONSTRUCTION }.run(self, first, level, walk);
                     }
                     // Nobody is there yet.
                     _ => walk.pool.reset(EF_CONSTRUCTION),
                 }
-                for (other, dot) in others.iter().zip(dots.iter()) {
+                for (other, score) in others.iter().zip(scores.iter()) {
                     if *other != slot && (level == 0 || self.level(*other) >= level) {
-                        walk.pool.insert(query.cosine(scales[*other as usize], *dot), *other);
+                        walk.pool.insert(*score, *other);
                     }
                 }
                 candidates.clear();
@@ -155,39 +155,19 @@ impl Graph {
                         .iter()
                         .map(|key| Found { score: key_score(*key), slot: key_slot(*key) }),
                 );
-                self.diverse(kernels, candidates, LINKS, chosen);
+                diverse(kernels, codes, candidates, LINKS, chosen);
                 chosen.clone()
             })
             .collect()
     }
 
-    /// Of candidates, best first, those that are nearer to the node than to any kept before:
-    /// links lead in all directions instead of into one cluster.
-    pub(super) fn diverse(
-        &self,
-        kernels: &'static dyn Kernels,
-        candidates: &[Found],
-        most: usize,
-        chosen: &mut Vec<Found>,
-    ) {
-        chosen.clear();
-        for candidate in candidates {
-            let Some(code) = self.code(candidate.slot) else { continue };
-            let hidden = chosen.iter().any(|kept| {
-                self.code(kept.slot)
-                    .is_some_and(|kept| self.scalar.pair(kernels, code, kept) > candidate.score)
-            });
-            if !hidden {
-                chosen.push(*candidate);
-                if chosen.len() == most {
-                    break;
-                }
-            }
-        }
-    }
-
     /// Adds links from one target to the new nodes that chose it.
-    fn link_back(&self, kernels: &'static dyn Kernels, builder: &mut Builder, group: &[Reverse]) {
+    fn link_back(
+        &self,
+        (kernels, codes): (&'static dyn Kernels, &Codes),
+        builder: &mut Builder,
+        group: &[Reverse],
+    ) {
         let Some(&Reverse { level, target, .. }) = group.first() else { return };
         let most = if level == 0 { BASE_LINKS } else { LINKS };
         let mut slots: Vec<u32> = self.neighbours(target, level).collect();
@@ -197,19 +177,44 @@ impl Graph {
             }
         }
         if slots.len() > most {
-            let Some(code): Option<(&[u8], CodeTail)> = self.code(target) else { return };
+            let Some(code) = codes.code(target) else { return };
             let Builder { candidates, chosen, .. } = builder;
             candidates.clear();
             candidates.extend(slots.iter().filter_map(|slot| {
-                let score = self.scalar.pair(kernels, code, self.code(*slot)?);
+                let score = codes.scalar().pair(kernels, code, codes.code(*slot)?);
                 Some(Found { score, slot: *slot })
             }));
             candidates.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.slot.cmp(&b.slot)));
-            self.diverse(kernels, candidates, most, chosen);
+            diverse(kernels, codes, candidates, most, chosen);
             slots.clear();
             slots.extend(chosen.iter().map(|found| found.slot));
         }
         self.set_neighbours(target, level, slots.into_iter());
+    }
+}
+
+/// Of candidates, best first, those that are nearer to the node than to any kept before:
+/// links lead in all directions instead of into one cluster.
+pub(super) fn diverse(
+    kernels: &'static dyn Kernels,
+    codes: &Codes,
+    candidates: &[Found],
+    most: usize,
+    chosen: &mut Vec<Found>,
+) {
+    chosen.clear();
+    for candidate in candidates {
+        let Some(code) = codes.code(candidate.slot) else { continue };
+        let hidden = chosen.iter().any(|kept| {
+            let kept = codes.code(kept.slot);
+            kept.is_some_and(|kept| codes.scalar().pair(kernels, code, kept) > candidate.score)
+        });
+        if !hidden {
+            chosen.push(*candidate);
+            if chosen.len() == most {
+                break;
+            }
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::index::vector::graph::build::{Found, in_parallel};
+use crate::index::vector::codes::Codes;
+use crate::index::vector::graph::build::{Found, diverse, in_parallel};
 use crate::index::vector::graph::{BASE_LINKS, Graph, LINKS};
 use crate::index::vector::kernels::Kernels;
 
@@ -12,12 +13,8 @@ pub(crate) const GONE: u32 = u32::MAX;
 impl Graph {
     /// The same graph with room for more nodes. Nobody may add nodes meanwhile.
     pub(crate) fn with_capacity(&self, capacity: usize) -> Self {
-        let new = Self::new(self.scalar, capacity, self.seed);
-        let fits = new.codes.append(self.codes.values())
-            && new.scales.append(self.scales.values())
-            && new.sums.append(self.sums.values());
-        debug_assert!(fits, "a graph that grows has room for the smaller one");
-        let nodes = self.codes.len();
+        let new = Self::new(capacity, self.seed);
+        let nodes = self.settled();
         let used = self.upper_used.load(Ordering::Acquire);
         for (old, new, count) in [
             (&self.base, &new.base, nodes * BASE_LINKS),
@@ -30,33 +27,28 @@ impl Graph {
         }
         new.upper_used.store(used, Ordering::Release);
         new.entry.store(self.entry.load(Ordering::Acquire), Ordering::Release);
-        new.settled.store(self.settled(), Ordering::Release);
+        new.settled.store(nodes, Ordering::Release);
         new
     }
 
-    /// The graph of the nodes that are kept: `renumbered` gives each old slot its new one, in
+    /// The graph of the nodes that are kept: `codes` are those of the old slots,
+    /// `renumbered` gives each its new one, in
     /// the same order, or [`GONE`]. A node that loses neighbours is offered theirs instead
     /// (Singh et al., FreshDiskANN, 2021). Nobody may add nodes meanwhile.
     pub(crate) fn repaired(
         &self,
         kernels: &'static dyn Kernels,
+        codes: &Codes,
         renumbered: &[u32],
         capacity: usize,
         threads: usize,
     ) -> Self {
-        let new = Self::new(self.scalar, capacity, self.seed);
+        let new = Self::new(capacity, self.seed);
         let mut kept: Vec<u32> = (0..self.settled() as u32)
             .filter(|slot| renumbered.get(*slot as usize).is_some_and(|new| *new != GONE))
             .collect();
         let mut highest: Option<(usize, u32)> = None;
         for (slot, old) in (0u32..).zip(&kept) {
-            let (Some(code), Some(tail)) = (self.codes.get(*old), self.code(*old).map(|(_, tail)| tail))
-            else {
-                break;
-            };
-            let fits =
-                new.codes.append(code) && new.scales.append(&[tail.scale]) && new.sums.append(&[tail.sum]);
-            debug_assert!(fits, "a graph of fewer nodes has room for them");
             let level = self.level(*old);
             new.reserve_upper(slot, level);
             if highest.is_none_or(|(most, _)| level > most) {
@@ -66,13 +58,13 @@ impl Graph {
         in_parallel(threads, &mut kept, |builder, slot, old| {
             for level in 0..=self.level(*old) {
                 let found = &mut builder.candidates;
-                let whole = self.replacements(kernels, *old, level, renumbered, found);
+                let whole = self.replacements((kernels, codes), *old, level, renumbered, found);
                 let kept = match whole {
                     true => &builder.candidates,
                     false => {
                         let most = if level == 0 { BASE_LINKS } else { LINKS };
                         let (candidates, chosen) = (&builder.candidates, &mut builder.chosen);
-                        self.diverse(kernels, candidates, most, chosen);
+                        diverse(kernels, codes, candidates, most, chosen);
                         &builder.chosen
                     }
                 };
@@ -91,7 +83,7 @@ impl Graph {
     /// first. True when none was lost: then they are in their old order, unscored.
     fn replacements(
         &self,
-        kernels: &'static dyn Kernels,
+        (kernels, codes): (&'static dyn Kernels, &Codes),
         slot: u32,
         level: usize,
         renumbered: &[u32],
@@ -110,10 +102,10 @@ impl Graph {
             whole = false;
             self.neighbours(lost, level).for_each(|neighbour| add(found, neighbour));
         }
-        let Some(code) = self.code(slot).filter(|_| !whole) else { return whole };
+        let Some(code) = codes.code(slot).filter(|_| !whole) else { return whole };
         for candidate in found.iter_mut() {
-            if let Some(other) = self.code(candidate.slot) {
-                candidate.score = self.scalar.pair(kernels, code, other);
+            if let Some(other) = codes.code(candidate.slot) {
+                candidate.score = codes.scalar().pair(kernels, code, other);
             }
         }
         found.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.slot.cmp(&b.slot)));

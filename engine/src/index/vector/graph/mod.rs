@@ -16,9 +16,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::index::vector::kernels;
-use crate::index::vector::memory::{AppendOnly, Arena};
-use crate::index::vector::quantize::{CodeTail, Scalar};
+use crate::index::vector::memory::Arena;
 
 pub(crate) use build::{NewNode, batch_end};
 pub(crate) use copy::GONE;
@@ -41,11 +39,7 @@ const LEVEL_SHIFT: u32 = 28;
 /// A graph over the first slots of an index.
 #[derive(Debug)]
 pub(crate) struct Graph {
-    pub(super) scalar: Scalar,
     pub(super) seed: u64,
-    pub(super) codes: AppendOnly<u8>,
-    pub(super) scales: AppendOnly<f32>,
-    pub(super) sums: AppendOnly<u32>,
     /// `BASE_LINKS` cells per slot.
     pub(super) base: Arena<AtomicU32>,
     /// Per slot: its level above `LEVEL_SHIFT` bits, below them the first block of its upper
@@ -60,11 +54,6 @@ pub(crate) struct Graph {
     pub(super) settled: AtomicUsize,
 }
 
-/// Bytes from one code to the next: none lies over more cache lines than it must.
-pub(super) fn code_stride(length: usize) -> usize {
-    if length > 64 { length.next_multiple_of(64) } else { length.next_power_of_two() }
-}
-
 /// Room for upper levels, in blocks: one node in fifteen needs one on average.
 pub(super) fn upper_blocks(capacity: usize) -> usize {
     capacity / 12 + 64
@@ -72,13 +61,9 @@ pub(super) fn upper_blocks(capacity: usize) -> usize {
 
 impl Graph {
     /// A graph without nodes, with room for `capacity` of them.
-    pub(crate) fn new(scalar: Scalar, capacity: usize, seed: u64) -> Self {
+    pub(crate) fn new(capacity: usize, seed: u64) -> Self {
         Self {
-            scalar,
             seed,
-            codes: AppendOnly::new(code_stride(scalar.length()), capacity),
-            scales: AppendOnly::new(1, capacity),
-            sums: AppendOnly::new(1, capacity),
             base: Arena::new(capacity * BASE_LINKS),
             upper_at: Arena::new(capacity),
             upper: Arena::new(upper_blocks(capacity) * LINKS),
@@ -93,27 +78,10 @@ impl Graph {
         self.settled.load(Ordering::Acquire)
     }
 
-    /// The codes it walks on.
-    pub(crate) fn scalar(&self) -> Scalar {
-        self.scalar
-    }
-
-    /// Bytes of codes and of links for the nodes that are in.
-    pub(crate) fn bytes(&self) -> (usize, usize) {
-        let codes = self.codes.len() * (self.codes.width() + 8);
-        let links = self.codes.len() * (BASE_LINKS + 1) * 4;
-        (codes, links + self.upper_used.load(Ordering::Relaxed) * LINKS * 4)
-    }
-
-    fn code_rows(&self) -> kernels::Rows<'_, u8> {
-        kernels::Rows { data: self.codes.values(), stride: self.codes.width(), length: self.scalar.length() }
-    }
-
-    fn code(&self, slot: u32) -> Option<(&[u8], CodeTail)> {
-        let code = &self.codes.get(slot)?[..self.scalar.length()];
-        let scale = *self.scales.values().get(slot as usize)?;
-        let sum = *self.sums.values().get(slot as usize)?;
-        Some((code, CodeTail { scale, sum }))
+    /// Bytes of the links of the nodes that are in.
+    pub(crate) fn bytes(&self) -> usize {
+        let upper = self.upper_used.load(Ordering::Relaxed) * LINKS * 4;
+        self.settled() * (BASE_LINKS + 1) * 4 + upper
     }
 
     /// The neighbour cells of a slot on a level; empty when it has none there.

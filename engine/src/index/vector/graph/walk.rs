@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::{BASE_LINKS, Graph, Pool};
 use crate::index::vector::kernels::Kernels;
 use crate::index::vector::memory::prefetch;
@@ -54,6 +55,7 @@ impl Visited {
 /// One walk: a prepared query and how far to look.
 pub(crate) struct Walk<'a> {
     pub(crate) kernels: &'static dyn Kernels,
+    pub(crate) codes: &'a Codes,
     pub(crate) query: &'a CodedQuery,
     /// Length of the list of candidates.
     pub(crate) ef: usize,
@@ -61,7 +63,8 @@ pub(crate) struct Walk<'a> {
 
 impl Walk<'_> {
     /// Walks to the nodes most alike the query, down to a level; they are in
-    /// [`WalkScratch::pool`] then. Only the first `slots` nodes exist for it.
+    /// [`WalkScratch::pool`] then. Only the first `slots` nodes exist for it, and
+    /// all of them have codes.
     pub(crate) fn run(&self, graph: &Graph, slots: usize, level: usize, scratch: &mut WalkScratch) {
         self.start(graph, slots, level, scratch);
         self.layer(graph, slots, level, scratch, None::<(usize, fn(u32) -> bool)>);
@@ -96,12 +99,11 @@ impl Walk<'_> {
         let Some((mut best, top)) = graph.entry().filter(|(slot, _)| (*slot as usize) < slots) else {
             return;
         };
-        let rows = graph.code_rows();
-        let scales = graph.scales.values();
-        let mut dots = [0; BASE_LINKS];
         let mut batch = [0; BASE_LINKS];
-        self.query.gather_scalar(self.kernels, rows, &[best], &mut dots[..1]);
-        let mut score = self.query.cosine(scales[best as usize], dots[0]);
+        let mut dots = [0; BASE_LINKS];
+        let mut scores = [0.0; BASE_LINKS];
+        self.codes.estimate(self.kernels, self.query, &[best], &mut dots[..1], &mut scores[..1]);
+        let [mut score, ..] = scores;
         for level in (level + 1..=top).rev() {
             loop {
                 let mut count = 0;
@@ -109,13 +111,13 @@ impl Walk<'_> {
                     batch[count] = slot;
                     count += 1;
                 }
-                self.query.gather_scalar(self.kernels, rows, &batch[..count], &mut dots[..count]);
+                let (batch, dots, scores) = (&batch[..count], &mut dots[..count], &mut scores[..count]);
+                self.codes.estimate(self.kernels, self.query, batch, dots, scores);
                 scratch.scored += count;
                 let before = best;
-                for (slot, dot) in batch[..count].iter().zip(&dots[..count]) {
-                    let found = self.query.cosine(scales[*slot as usize], *dot);
-                    if found > score {
-                        (best, score) = (*slot, found);
+                for (slot, found) in batch.iter().zip(scores) {
+                    if *found > score {
+                        (best, score) = (*slot, *found);
                     }
                 }
                 if best == before {
@@ -135,11 +137,10 @@ impl Walk<'_> {
         scratch: &mut WalkScratch,
         passing: Option<(usize, impl Fn(u32) -> bool)>,
     ) {
-        let rows = graph.code_rows();
-        let scales = graph.scales.values();
         let WalkScratch { visited, pool, passing: results, scored } = scratch;
         let mut batch = [0u32; BASE_LINKS];
         let mut dots = [0i32; BASE_LINKS];
+        let mut scores = [0f32; BASE_LINKS];
         while let Some(slot) = pool.expand() {
             let mut count = 0;
             for cell in graph.cells(slot, level) {
@@ -159,11 +160,11 @@ impl Walk<'_> {
             if let Some(next) = pool.peek() {
                 prefetch(graph.cells(next, level));
             }
-            let (batch, dots) = (&batch[..count], &mut dots[..count]);
-            self.query.gather_scalar(self.kernels, rows, batch, dots);
+            let (batch, dots, scores) = (&batch[..count], &mut dots[..count], &mut scores[..count]);
+            self.codes.estimate(self.kernels, self.query, batch, dots, scores);
             *scored += count;
-            for (slot, dot) in batch.iter().zip(dots) {
-                let score = self.query.cosine(scales[*slot as usize], *dot);
+            for (slot, score) in batch.iter().zip(scores) {
+                let score = *score;
                 if pool.insert(score, *slot) {
                     prefetch(graph.cells(*slot, level));
                 }

@@ -9,7 +9,10 @@ use std::arch::x86_64::*;
 
 use super::nibbles::BLOCK;
 use super::scalar::{dot_u4_i8, dot_u8_i8, sum_bits};
-use super::{Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_pair, check_range_bits};
+use super::{
+    Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_hadamard, check_pair,
+    check_range_bits, transform,
+};
 
 /// Exists only where the CPU has AVX2, FMA and POPCNT.
 pub(super) struct Avx2(());
@@ -293,6 +296,16 @@ fn range_bits(query: &BitQuery, rows: Rows<'_, u8>, from: u32, out: &mut [u32]) 
     }
 }
 
+#[target_feature(enable = "avx2,fma,popcnt")]
+fn hadamard(values: &mut [f32]) {
+    transform::hadamard(values);
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+fn count_ones(words: &[u64]) -> usize {
+    transform::count_ones(words)
+}
+
 /// The methods of the trait: checks, then the function of the same name.
 macro_rules! checked {
     (pair $($name:ident($element:ty) -> $result:ty;)*) => {
@@ -342,6 +355,17 @@ impl Kernels for Avx2 {
         check_gather_bits(query, &rows, ids, out.len());
         // SAFETY: the CPU has the features, or `self` would not be.
         unsafe { gather_bits(query, rows, ids, out) }
+    }
+
+    fn hadamard(&self, values: &mut [f32]) {
+        check_hadamard(values);
+        // SAFETY: the CPU has the features, or `self` would not be.
+        unsafe { hadamard(values) }
+    }
+
+    fn count_ones(&self, words: &[u64]) -> usize {
+        // SAFETY: as in `hadamard`.
+        unsafe { count_ones(words) }
     }
 
     fn range_bits(&self, query: &BitQuery, rows: Rows<'_, u8>, from: u32, out: &mut [u32]) {

@@ -10,7 +10,10 @@ mod bits;
 mod gather;
 mod pair;
 
-use super::{Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_pair, check_range_bits};
+use super::{
+    Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_hadamard, check_pair,
+    check_range_bits, transform,
+};
 
 /// Exists only where the CPU has F, BW, VL, VNNI and BITALG.
 pub(super) struct Avx512(());
@@ -38,9 +41,30 @@ pub(super) fn detect() -> Vec<&'static dyn Kernels> {
     found
 }
 
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn hadamard(values: &mut [f32]) {
+    transform::hadamard(values);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,popcnt")]
+fn count_ones(words: &[u64]) -> usize {
+    transform::count_ones(words)
+}
+
 impl Kernels for Avx512 {
     fn name(&self) -> &'static str {
         "avx512-vnni"
+    }
+
+    fn hadamard(&self, values: &mut [f32]) {
+        check_hadamard(values);
+        // SAFETY: the CPU has the features, or `self` would not be.
+        unsafe { hadamard(values) }
+    }
+
+    fn count_ones(&self, words: &[u64]) -> usize {
+        // SAFETY: as in `hadamard`; a CPU with AVX-512 has POPCNT.
+        unsafe { count_ones(words) }
     }
 
     fn dot_f32(&self, a: &[f32], b: &[f32]) -> f32 {
@@ -134,6 +158,14 @@ impl Kernels for Avx512Bf16 {
         check_pair(a, b);
         // SAFETY: the CPU has the features, or `self` would not be; lengths are equal.
         unsafe { pair::dot_bf16(a, b) }
+    }
+
+    fn hadamard(&self, values: &mut [f32]) {
+        self.0.hadamard(values);
+    }
+
+    fn count_ones(&self, words: &[u64]) -> usize {
+        self.0.count_ones(words)
     }
 
     fn dot_f32(&self, a: &[f32], b: &[f32]) -> f32 {

@@ -18,6 +18,7 @@ mod bits;
 mod nibbles;
 mod portable;
 mod scalar;
+mod transform;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -117,6 +118,20 @@ pub trait Kernels: Send + Sync {
     /// The same for the rows `from..from + out.len()`.
     fn range_bits(&self, query: &BitQuery, rows: Rows<'_, u8>, from: u32, out: &mut [u32]);
 
+    /// The Walsh–Hadamard transform in place, not normalised: each of the log2(n) steps
+    /// replaces pairs by their sums and differences. The same bits from every implementation.
+    ///
+    /// # Panics
+    /// Unless the length is a power of two.
+    fn hadamard(&self, values: &mut [f32]) {
+        check_hadamard(values);
+        transform::hadamard(values);
+    }
+    /// How many bits are set.
+    fn count_ones(&self, words: &[u64]) -> usize {
+        transform::count_ones(words)
+    }
+
     /// Cosine; 0 when one of the vectors is zero.
     fn cosine_f32(&self, a: &[f32], b: &[f32]) -> f32 {
         cosine(self.dot_f32(a, b), self.dot_f32(a, a), self.dot_f32(b, b))
@@ -148,6 +163,12 @@ pub fn all_kernels() -> Vec<&'static dyn Kernels> {
         all.extend(avx512::detect());
     }
     all
+}
+
+/// Panics unless the length is a power of two.
+#[inline(always)]
+fn check_hadamard(values: &[f32]) {
+    assert!(values.len().is_power_of_two(), "a transform of {} values", values.len());
 }
 
 /// Panics unless the two vectors have one admissible length.
