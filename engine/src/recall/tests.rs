@@ -136,6 +136,7 @@ fn unlimited() -> Limits {
         pool: 10_000,
         words: 10_000,
         kept: 10_000,
+        dated: 10_000,
         postings: usize::MAX,
         contenders: 10_000,
         session: 10_000,
@@ -223,7 +224,7 @@ proptest! {
         }
         let now = tenant.store().clock().now();
         let tiny = Limits {
-            every: 3, vectors: 1, pool: 1, words: 1, kept: 1, postings: 5, contenders: 0, session: 2,
+            every: 3, vectors: 1, pool: 1, words: 1, kept: 1, dated: 4, postings: 5, contenders: 0, session: 2,
         };
         for _ in 0..20 {
             let request = Recall { min_score: Some(0.0), top: Some(200), ..request(&mut random) };
