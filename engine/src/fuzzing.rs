@@ -40,3 +40,9 @@ pub fn text_index(bytes: &[u8]) {
     }
     assert!(TextIndex::from_bytes(&index.to_bytes()).is_ok());
 }
+
+/// Reads bytes as the file of a vector index, without any checksum, and does with it all
+/// that can be done.
+pub fn vector_snapshot(bytes: &[u8]) {
+    crate::index::vector::damage::drive(bytes);
+}
