@@ -23,6 +23,29 @@ fn rounded(value: f32) -> i32 {
     (value + 12_582_912.0).to_bits() as i32 - 0x4B40_0000
 }
 
+/// The least and the greatest of some values and zero. In lanes, without a chain of
+/// comparisons that wait for each other.
+fn range_of(values: &[f32]) -> (f32, f32) {
+    const LANES: usize = 16;
+    let (mut low, mut high) = ([0f32; LANES], [0f32; LANES]);
+    let mut take = |lanes: &[f32]| {
+        for ((low, high), x) in low.iter_mut().zip(&mut high).zip(lanes) {
+            *low = if *x < *low { *x } else { *low };
+            *high = if *x > *high { *x } else { *high };
+        }
+    };
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    blocks.iter().for_each(|block| take(block));
+    take(rest);
+    (low.into_iter().fold(0.0, f32::min), high.into_iter().fold(0.0, f32::max))
+}
+
+/// The greatest magnitude.
+fn largest(values: &[f32]) -> f32 {
+    let (low, high) = range_of(values);
+    high.max(-low)
+}
+
 /// Bytes of one row of sign bits.
 pub(crate) fn bit_row_length(dimension: usize) -> usize {
     dimension.div_ceil(64) * 8 + BIT_TAIL
@@ -112,7 +135,7 @@ impl Scalar {
         let norm = rotated.iter().map(|x| x * x).sum::<f32>().sqrt();
         let (step, most) = match self.width {
             Width::Four => (STEP_16 * norm / (self.dimension.max(1) as f32).sqrt(), 15.0),
-            Width::Eight => (rotated.iter().fold(0f32, |most, x| most.max(x.abs())) / 127.5, 255.0),
+            Width::Eight => (largest(rotated) / 127.5, 255.0),
         };
         let middle = self.middle();
         let per_step = if step > 0.0 { 1.0 / step } else { 0.0 };
@@ -186,23 +209,23 @@ impl CodedQuery {
 
     /// Prepares the rotated query for scans over sign bits.
     pub(crate) fn prepare_bits(&mut self) {
-        let (low, high) =
-            self.rotated.iter().fold((0f32, 0f32), |(low, high), x| (low.min(*x), high.max(*x)));
+        let (low, high) = range_of(&self.rotated);
         let step = (high - low) / 15.0;
         let per_step = if step > 0.0 { 1.0 / step } else { 0.0 };
         self.levels.clear();
         self.levels
-            .extend(self.rotated.iter().map(|x| ((x - low) * per_step).round().clamp(0.0, 15.0) as u8));
+            .extend(self.rotated.iter().map(|x| rounded(((x - low) * per_step).clamp(0.0, 15.0)) as u8));
         self.bits.set(&self.levels);
         self.slope = 2.0 * step;
         self.offset = 2.0 * low;
         // Of the rounded values, so that their error does not add up.
-        self.total = self.levels.iter().map(|level| f32::from(*level) * step + low).sum();
+        let levels: u32 = self.levels.iter().map(|level| u32::from(*level)).sum();
+        self.total = levels as f32 * step + low * self.levels.len() as f32;
     }
 
     /// Prepares the rotated query for scalar codes.
     pub(crate) fn prepare_scalar(&mut self, scalar: Scalar) {
-        let most = self.rotated.iter().fold(0f32, |most, x| most.max(x.abs()));
+        let most = largest(&self.rotated);
         let per_step = if most > 0.0 { 127.0 / most } else { 0.0 };
         self.signed.clear();
         self.signed.extend(self.rotated.iter().map(|x| rounded(x * per_step) as i8));

@@ -302,6 +302,16 @@ fn hadamard(values: &mut [f32]) {
 }
 
 #[target_feature(enable = "avx2,fma,popcnt")]
+fn normalize(values: &[f32], out: &mut [f32]) -> bool {
+    transform::normalize(values, out)
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+fn multiply(values: &mut [f32], factors: &[f32]) {
+    transform::multiply(values, factors);
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
 fn count_ones(words: &[u64]) -> usize {
     transform::count_ones(words)
 }
@@ -361,6 +371,18 @@ impl Kernels for Avx2 {
         check_hadamard(values);
         // SAFETY: the CPU has the features, or `self` would not be.
         unsafe { hadamard(values) }
+    }
+
+    fn normalize(&self, values: &[f32], out: &mut [f32]) -> bool {
+        check_pair(values, out);
+        // SAFETY: as in `hadamard`.
+        unsafe { normalize(values, out) }
+    }
+
+    fn multiply(&self, values: &mut [f32], factors: &[f32]) {
+        check_pair(values, factors);
+        // SAFETY: as in `hadamard`.
+        unsafe { multiply(values, factors) }
     }
 
     fn count_ones(&self, words: &[u64]) -> usize {

@@ -127,6 +127,23 @@ pub trait Kernels: Send + Sync {
         check_hadamard(values);
         transform::hadamard(values);
     }
+    /// Writes a vector brought to unit length; false when it has no direction, and `out` is
+    /// of no use then. The same bits from every implementation.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    fn normalize(&self, values: &[f32], out: &mut [f32]) -> bool {
+        check_pair(values, out);
+        transform::normalize(values, out)
+    }
+    /// Multiplies values by factors, one by one.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    fn multiply(&self, values: &mut [f32], factors: &[f32]) {
+        check_pair(values, factors);
+        transform::multiply(values, factors);
+    }
     /// How many bits are set.
     fn count_ones(&self, words: &[u64]) -> usize {
         transform::count_ones(words)
