@@ -3,7 +3,7 @@
 use crate::index::partition::Partition;
 use crate::index::snapshot;
 use crate::index::text::{TextIndex, analyze_document};
-use crate::store::record;
+use crate::store::{lookups, record};
 
 /// Reads bytes as every kind of record.
 pub fn record(bytes: &[u8]) {
@@ -13,6 +13,7 @@ pub fn record(bytes: &[u8]) {
 /// Reads bytes as a snapshot file, as they are and with a checksum that fits; what is read
 /// must be written and read again.
 pub fn snapshot(bytes: &[u8]) {
+    lookups::fuzz(bytes);
     let sealed = [bytes, &xxhash_rust::xxh3::xxh3_64(bytes).to_le_bytes()].concat();
     for bytes in [bytes, &sealed] {
         let Ok(partition) = snapshot::decode(bytes) else { continue };

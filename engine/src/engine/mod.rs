@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use crate::card::{Limits, check_tenant_name};
 use crate::embed::Embedder;
 use crate::index::cache::{self, CacheStatistics, IndexCache};
+use crate::learn::analyses::Analyses;
 pub(crate) use crate::learn::remember::Draft;
 use crate::recall;
 use crate::store::io::{Io, RealIo};
@@ -78,6 +79,7 @@ pub struct Store {
 struct Inner {
     database: Database,
     cache: Arc<IndexCache>,
+    analyses: Arc<Analyses>,
     limits: Limits,
     clock: Arc<dyn Clock>,
     embedder: Option<Arc<dyn Embedder>>,
@@ -140,6 +142,8 @@ impl Store {
             &DatabaseOptions {
                 io: options.io,
                 cache_bytes: options.cache_bytes,
+                // A part of the memory for indexes, which leaves it to partitions while unused.
+                lookup_bytes: options.index_bytes / 4,
                 queue: options.queue,
                 batch: options.batch,
                 seed: options.seed,
@@ -161,6 +165,7 @@ impl Store {
             inner: Arc::new(Inner {
                 database,
                 cache,
+                analyses: Arc::default(),
                 limits: options.limits,
                 clock: options.clock,
                 embedder: options.embedder,

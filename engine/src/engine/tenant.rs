@@ -10,13 +10,13 @@ use crate::engine::{Store, model_of};
 use crate::forget::{Forgetting, Restoring};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
-use crate::learn::remember::Draft;
+use crate::learn::remember::{Draft, begin};
 use crate::recall;
-use crate::store::{ModelRecord, TenantId};
+use crate::store::{EncodedCard, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{
-    CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Page, Recall,
-    Recalled, Remember, Remembered, Restore, Restored,
+    CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Outcome, Page,
+    Recall, Recalled, Remember, Remembered, Restore, Restored,
 };
 use crate::{Error, Result};
 
@@ -98,7 +98,15 @@ impl Tenant {
     /// [`Error::Busy`] when too many writes wait, [`Error::ReadOnly`] after a failed commit.
     pub fn remember(&self, request: Remember) -> Result<Remembered> {
         let draft = self.draft(request)?;
-        self.store.inner.database.write(move |batch| draft.run(batch))
+        let (inner, track, statement) = (&self.store.inner, draft.card.track, draft.reading.statement());
+        let answer = inner.database.write(move |batch| draft.run(batch))?;
+        if let Some(tenant) = self.id()? {
+            if let Some(statement) = statement.filter(|_| answer.outcome != Outcome::Duplicate) {
+                inner.analyses.insert(tenant, answer.id, answer.version, statement);
+            }
+            inner.cache.relieve(tenant, track);
+        }
+        Ok(answer)
     }
 
     /// Stores several memories in one commit; the answers come in the order of the requests.
@@ -266,7 +274,7 @@ impl Tenant {
             speaker: request.speaker,
             occurred_at: request.occurred_at,
         };
-        let card = Card {
+        let mut card = Card {
             id: CardId::default(),
             version: 1,
             track: request.track.unwrap_or(if is_turn { Track::Episodic } else { Track::Semantic }),
@@ -307,18 +315,25 @@ impl Tenant {
         limits.items("links", card.links.len())?;
         self.check_reason(&card.reason)?;
         let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
+        begin(&mut card);
+        card.vector_version = if vector.is_some() { card.version } else { 0 };
+        let encoded = Some(EncodedCard::new(&card, vector.as_deref())?);
         let (is_event, tenant) = (card.is_event(), self.id()?);
         let partition = match (is_event, tenant) {
             (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
             _ => None,
         };
+        if let Some(tenant) = tenant {
+            inner.database.load_lookups(tenant)?;
+        }
         let reading = Reading::of(&card.content, is_event);
         let indexed = tenant.is_some_and(|tenant| inner.cache.is_loaded(tenant, card.track));
         let prepared = indexed.then(|| Arc::new(reading.prepare(&card)));
-        Ok(Draft {
+        let draft = Draft {
             tenant: self.name.clone(),
             reading,
             prepared,
+            encoded,
             card,
             vector,
             model,
@@ -326,10 +341,15 @@ impl Tenant {
             statement: !is_event,
             dated,
             partition,
+            analyses: inner.analyses.clone(),
             limits: limits.clone(),
             now,
             degraded,
-        })
+        };
+        if let Some(tenant) = tenant {
+            draft.read_ahead(&inner.database, tenant)?;
+        }
+        Ok(draft)
     }
 
     fn correction(&self, request: Correct) -> Result<Correction> {
@@ -473,7 +493,7 @@ impl Tenant {
         }
     }
 
-    /// The unit vector of a question, and what could not be done.
+    /// The vector of a question, of whatever length, and what could not be done.
     pub(crate) fn embed_query(
         &self,
         query: Option<&str>,
@@ -491,7 +511,7 @@ impl Tenant {
                     offered: offered.to_string(),
                 });
             }
-            return Ok((crate::index::vectors::unit(vector), vec![]));
+            return Ok((Some(vector.to_vec()), vec![]));
         }
         let Some(query) = query else { return Ok((None, vec![])) };
         match (stored, self.store.embedder()?) {

@@ -5,8 +5,8 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Store;
-use crate::exchange::{ChangeLine, FORMAT, Kind, Line};
-use crate::store::{ChangeKind, ReadBytes, TableId, Tables, TenantId};
+use crate::exchange::{ChangeLine, FORMAT, Kind, Line, LookupLine};
+use crate::store::{ChangeKind, LoggedChange, ReadBytes, Tables, TenantId};
 use crate::{Error, Result};
 
 /// What to export.
@@ -76,27 +76,30 @@ fn export_tenant<T: ReadBytes>(
     progress: &mut impl FnMut(u64),
 ) -> Result<()> {
     for change in tables.changes(tenant, 0)? {
-        let (seq, change) = change?;
+        let LoggedChange { sequence, change, .. } = change?;
         let mut line = ChangeLine {
-            seq,
-            kind: Kind::Touch,
+            seq: sequence,
+            kind: match change.kind {
+                ChangeKind::Version => Kind::Version,
+                ChangeKind::Touch => Kind::Touch,
+                ChangeKind::Lookups => Kind::Lookups,
+            },
             id: change.card,
             version: change.version,
             at: change.at,
             card: None,
             vector: None,
+            lookups: change.lookups.iter().map(LookupLine::of).collect(),
         };
         if change.kind == ChangeKind::Version {
-            let card = tables.version(tenant, change.card, change.version)?.ok_or_else(|| {
+            let stored = tables.stored_version(tenant, change.card, change.version)?;
+            let (card, vector) = stored.ok_or_else(|| {
                 Error::corrupt(
                     "table changes",
                     format!("version {} of {} is missing", change.version, change.card),
                 )
             })?;
-            line.kind = Kind::Version;
-            if vectors && card.vector_version == card.version {
-                line.vector = tables.vector(tenant, &card)?;
-            }
+            line.vector = vector.filter(|_| vectors);
             line.card = Some(card);
             answer.versions += 1;
         }
@@ -105,12 +108,6 @@ fn export_tenant<T: ReadBytes>(
         if answer.changes.is_multiple_of(1024) {
             progress(answer.changes);
         }
-    }
-    for entry in tables.entries(TableId::Lookup, Some(tenant))? {
-        let (key, value) = entry?;
-        let id = crate::store::open_lookup(key.value(), value.value())?;
-        let key = key.value()[4..].iter().map(|byte| format!("{byte:02x}")).collect();
-        write_line(out, &Line::Lookup { key, id })?;
     }
     progress(answer.changes);
     Ok(())

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::card::CardId;
 use crate::engine::Store;
-use crate::exchange::{ChangeLine, FORMAT, Kind, Line};
-use crate::store::{Batch, ChangeKind, ModelRecord, TenantId};
+use crate::exchange::{ChangeLine, FORMAT, Kind, Line, LookupLine};
+use crate::store::{Batch, Change, ChangeKind, LookupChange, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
@@ -125,9 +125,9 @@ struct Import<'a> {
 }
 
 /// A checked line, its vector included.
-enum Step {
-    Change(Box<ChangeLine>),
-    Lookup { key: [u8; 17], id: CardId },
+struct Step {
+    line: Box<ChangeLine>,
+    lookups: Vec<LookupChange>,
 }
 
 impl Import<'_> {
@@ -156,13 +156,16 @@ impl Import<'_> {
         let wrong = |detail: &str| Error::invalid("from", format!("line {number}: {detail}"));
         match line {
             Line::Change(mut change) => {
+                let lookups: Option<Vec<_>> = change.lookups.iter().map(LookupLine::read).collect();
+                let lookups =
+                    lookups.ok_or_else(|| wrong("the key of a look-up is 34 hexadecimal digits"))?;
                 let Some(card) = &change.card else {
                     return match change.kind {
-                        Kind::Touch => Ok(Step::Change(change)),
+                        Kind::Touch | Kind::Lookups => Ok(Step { line: change, lookups }),
                         Kind::Version => Err(wrong("a new version without its card")),
                     };
                 };
-                if change.kind == Kind::Touch {
+                if change.kind != Kind::Version {
                     return Err(wrong("only a new version carries its card"));
                 }
                 if card.id != change.id || card.version != change.version || card.version == 0 {
@@ -191,18 +194,7 @@ impl Import<'_> {
                 {
                     return Err(wrong("the vector has another dimension than the header names"));
                 }
-                Ok(Step::Change(change))
-            }
-            Line::Lookup { key, id } => {
-                let mut bytes = [0; 17];
-                if key.len() != 34 || !key.is_ascii() {
-                    return Err(wrong("a look-up key is 34 hexadecimal digits"));
-                }
-                for (i, byte) in bytes.iter_mut().enumerate() {
-                    *byte = u8::from_str_radix(&key[2 * i..2 * i + 2], 16)
-                        .map_err(|_| wrong("a look-up key is 34 hexadecimal digits"))?;
-                }
-                Ok(Step::Lookup { key: bytes, id })
+                Ok(Step { line: change, lookups })
             }
             Line::Header { .. } | Line::Tenant { .. } | Line::End { .. } => Err(wrong("out of place")),
         }
@@ -219,7 +211,7 @@ impl Import<'_> {
         let (model, mut known) = (self.model.clone(), std::mem::take(&mut self.known));
         let (done, known) = self.store.database().write(move |batch| {
             // Look at everything first: an error must leave the batch untouched.
-            let vectors = |(_, step): &(u64, Step)| matches!(step, Step::Change(c) if c.vector.is_some());
+            let vectors = |(_, step): &(u64, Step)| step.line.vector.is_some();
             if let Some(model) = model.as_ref().filter(|_| steps.iter().any(vectors)) {
                 batch.check_model(model)?;
             }
@@ -255,13 +247,18 @@ fn check(
     ahead: &mut Ahead,
 ) -> Result<()> {
     let wrong = |detail: String| Error::invalid("from", format!("line {number}: {detail}"));
-    let Step::Change(change) = step else { return Ok(()) };
+    let change = &step.line;
     let present = |id: CardId, ahead: &Ahead| -> Result<Option<(u32, u32)>> {
         match ahead.get(&id) {
             Some(found) => Ok(Some(*found)),
             None => Ok(batch.tables().card(tenant, id)?.map(|card| (card.version, card.vector_version))),
         }
     };
+    for id in step.lookups.iter().filter_map(|lookup| lookup.card) {
+        if id != change.id && present(id, ahead)?.is_none() {
+            return Err(wrong(format!("a look-up leads to card {id}, which was not there before it")));
+        }
+    }
     let Some(card) = &change.card else {
         return match present(change.id, ahead)? {
             Some((version, _)) if (1..=version).contains(&change.version) => Ok(()),
@@ -315,27 +312,30 @@ fn apply(
     known: &HashSet<(TenantId, CardId, u32)>,
     done: &mut Imported,
 ) -> Result<()> {
-    match step {
-        Step::Change(change) => {
-            if known.contains(&(tenant, change.id, change.version)) {
-                done.known += u64::from(change.kind == Kind::Version);
-                return Ok(());
-            }
-            if let Some(card) = change.card {
-                if let (Some(_), Some(model)) = (&change.vector, model) {
-                    batch.require_model(model)?;
-                }
-                batch.restore_version(tenant, card, change.vector)?;
-                done.versions += 1;
-            }
-            let kind = match change.kind {
-                Kind::Version => ChangeKind::Version,
-                Kind::Touch => ChangeKind::Touch,
-            };
-            batch.restore_change(tenant, kind, change.id, change.version, change.at)?;
-            done.changes += 1;
-        }
-        Step::Lookup { key, id } => batch.restore_lookup(tenant, key, id)?,
+    let Step { line: change, lookups } = step;
+    let kind = match change.kind {
+        Kind::Version => ChangeKind::Version,
+        Kind::Touch => ChangeKind::Touch,
+        Kind::Lookups => ChangeKind::Lookups,
+    };
+    if known.contains(&(tenant, change.id, change.version)) {
+        done.known += u64::from(change.kind == Kind::Version);
+        return Ok(());
     }
+    let (version, track) = match (&change.card, batch.tables().version(tenant, change.id, change.version)?) {
+        (Some(card), _) => (card.version, card.track),
+        (None, Some(card)) => (card.version, card.track),
+        (None, None) => return Err(Error::NotFound { what: format!("card {}", change.id) }),
+    };
+    if let Some(card) = &change.card {
+        if let (Some(_), Some(model)) = (&change.vector, model) {
+            batch.require_model(model)?;
+        }
+        batch.restore_version(tenant, card, change.vector.as_deref())?;
+        done.versions += 1;
+    }
+    let restored = Change { kind, track, card: change.id, version, at: change.at, lookups };
+    batch.restore_change(tenant, restored)?;
+    done.changes += 1;
     Ok(())
 }

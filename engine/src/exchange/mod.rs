@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::{Card, CardId};
 use crate::engine::Store;
-use crate::store::ModelRecord;
 use crate::store::io::{Io, Reader, Writer, at, parent, read_file};
+use crate::store::{LookupChange, LookupKey, ModelRecord};
 use crate::time::Timestamp;
 use crate::verbs::{Format, Outcome, Remember};
 use crate::{Error, Result};
@@ -41,12 +41,10 @@ enum Line {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelRecord>,
     },
-    /// A tenant; its changes and look-ups follow.
+    /// A tenant; its changes follow.
     Tenant { tenant: String, created_at: Timestamp },
     /// One change, in order. The first change to a version carries that version.
     Change(Box<ChangeLine>),
-    /// An exact look-up: kind and hash in hexadecimal.
-    Lookup { key: String, id: CardId },
     /// Last line: how many changes the file has. Without it the file was cut short.
     End { changes: u64 },
 }
@@ -63,6 +61,37 @@ struct ChangeLine {
     card: Option<Card>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vector: Option<Vec<f32>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    lookups: Vec<LookupLine>,
+}
+
+/// An exact look-up that a change pointed at a card, or took away.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LookupLine {
+    /// Kind and hash in hexadecimal.
+    key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<CardId>,
+}
+
+impl LookupLine {
+    fn of(change: &LookupChange) -> Self {
+        let key = change.key.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { key, id: change.card }
+    }
+
+    /// What the line says; `None` when its key is not 34 hexadecimal digits.
+    fn read(&self) -> Option<LookupChange> {
+        let mut key = LookupKey::default();
+        if self.key.len() != 2 * key.len() || !self.key.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        for (i, byte) in key.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&self.key[2 * i..2 * i + 2], 16).ok()?;
+        }
+        Some(LookupChange { key, card: self.id })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +99,7 @@ struct ChangeLine {
 enum Kind {
     Version,
     Touch,
+    Lookups,
 }
 
 /// A conversation of another program, as requests in order.

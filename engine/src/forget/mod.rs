@@ -91,12 +91,12 @@ impl Forgetting {
 fn forget(batch: &mut Batch<'_>, tenant: TenantId, mut card: Card, now: Timestamp) -> Result<()> {
     card.state_before = Some(card.state);
     card.state = State::Forgotten;
+    let card = batch.revise(tenant, card, None, now)?;
     for lookup in exclusive_lookups(&card) {
-        if batch.tables().lookup(tenant, &lookup)? == Some(card.id) {
+        if batch.lookup(tenant, &lookup)? == Some(card.id) {
             batch.clear_lookup(tenant, &lookup)?;
         }
     }
-    batch.revise(tenant, card, None, now)?;
     Ok(())
 }
 
@@ -138,7 +138,7 @@ impl Restoring {
             register_content(batch, tenant, &card, &Reading::default())?;
             for lookup in exclusive_lookups(&card) {
                 // A card that took the place meanwhile keeps it.
-                if batch.tables().lookup(tenant, &lookup)?.is_none() {
+                if batch.lookup(tenant, &lookup)?.is_none() {
                     batch.set_lookup(tenant, &lookup, card.id)?;
                 }
             }
@@ -155,7 +155,7 @@ fn is_replaced(batch: &Batch<'_>, tenant: TenantId, card: &Card, now: Timestamp)
         return Ok(false);
     }
     for lookup in exclusive_lookups(card) {
-        if let Some(other) = batch.tables().lookup(tenant, &lookup)?.filter(|other| *other != card.id)
+        if let Some(other) = batch.lookup(tenant, &lookup)?.filter(|other| *other != card.id)
             && batch.tables().card(tenant, other)?.is_some_and(|other| is_held(&other, now))
         {
             return Ok(true);

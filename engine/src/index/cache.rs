@@ -2,8 +2,8 @@
 //!
 //! A partition loads on first use, from its snapshot file and the changes since, or from
 //! the change log alone. The least recently used ones leave when the budget is exceeded.
-//! Changes that are committed while a partition loads wait beside it, so the writer never
-//! waits for a load.
+//! Committed changes wait beside their partition until somebody reads it, or many have come
+//! together: the writer waits neither for a load nor for a scan, and who reads sees them all.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,8 @@ use crate::card::Track;
 use crate::index::partition::{Partition, Update};
 use crate::index::snapshot;
 use crate::store::io;
-use crate::store::{Applied, Database, ReadBytes, Tables, TenantId};
+use crate::store::lookups::FILE_NAME as LOOKUP_FILE;
+use crate::store::{Applied, Database, LoggedChange, ReadBytes, Tables, TenantId};
 use crate::{Error, Result};
 
 /// Smaller partitions are rebuilt faster than a file is worth.
@@ -26,17 +27,33 @@ const SNAPSHOT_MAX_CHANGES: u64 = 4096;
 
 type Key = (TenantId, Track);
 
-/// A partition, or the changes that wait for it to load.
+/// Changes that wait from here on are taken in by the caller who has written the last one.
+const WAITING: usize = 64;
+/// Changes that wait from here on are taken in at once.
+const WAITING_MAX: usize = 4096;
+
+/// A partition, once it is there.
 #[derive(Debug)]
 enum Content {
-    Loading(Vec<Update>),
+    Loading,
     Ready(Box<Partition>),
+}
+
+/// Committed changes that a partition has not taken in yet.
+#[derive(Debug, Default)]
+struct Waiting {
+    updates: Vec<Update>,
+    /// The tenant's last change, other tracks included.
+    last: (u64, u64),
 }
 
 /// The place of one partition in the cache.
 #[derive(Debug)]
 pub(crate) struct Slot {
     content: RwLock<Content>,
+    waiting: Mutex<Waiting>,
+    /// How many changes wait.
+    behind: AtomicUsize,
     /// Held while the partition is read from files or its file is written: once at a time.
     disk: Mutex<()>,
     used: AtomicU64,
@@ -49,7 +66,9 @@ pub(crate) struct Slot {
 impl Slot {
     fn new() -> Self {
         Self {
-            content: RwLock::new(Content::Loading(Vec::new())),
+            content: RwLock::new(Content::Loading),
+            waiting: Mutex::default(),
+            behind: AtomicUsize::new(0),
             disk: Mutex::new(()),
             used: AtomicU64::new(0),
             bytes: AtomicUsize::new(0),
@@ -61,11 +80,46 @@ impl Slot {
     /// The partition, kept from changing while the guard lives. Never take a second guard
     /// of the same slot in one thread: a writer that waits in between would block both.
     pub(crate) fn read(&self) -> Result<MappedRwLockReadGuard<'_, Partition>> {
+        if self.behind.load(Ordering::Acquire) > 0 {
+            self.settle()?;
+        }
         RwLockReadGuard::try_map(self.content.read(), |content| match content {
             Content::Ready(partition) => Some(partition.as_ref()),
-            Content::Loading(_) => None,
+            Content::Loading => None,
         })
         .map_err(|_| Error::Internal("a partition was used before it was loaded".into()))
+    }
+
+    fn is_ready(&self) -> bool {
+        matches!(&*self.content.read(), Content::Ready(_))
+    }
+
+    /// Takes in the changes that wait. When one does not fit the partition is loaded anew on
+    /// its next use: the store is the truth.
+    fn settle(&self) -> Result<()> {
+        let mut content = self.content.write();
+        let Content::Ready(partition) = &mut *content else { return Ok(()) };
+        let Waiting { updates, last } = {
+            let mut waiting = self.waiting.lock();
+            self.behind.store(0, Ordering::Release);
+            Waiting { updates: std::mem::take(&mut waiting.updates), last: waiting.last }
+        };
+        let result = updates.iter().try_for_each(|update| partition.apply(update));
+        partition.catch_up(last.0, last.1);
+        self.bytes.store(partition.bytes(), Ordering::Relaxed);
+        if let Err(error) = &result {
+            tracing::error!(%error, "a partition could not take a change and is dropped");
+            *content = Content::Loading;
+        }
+        result
+    }
+
+    /// Adds a committed change; gives how many wait.
+    fn push(&self, update: Update) -> usize {
+        let mut waiting = self.waiting.lock();
+        waiting.updates.push(update);
+        self.behind.store(waiting.updates.len(), Ordering::Release);
+        waiting.updates.len()
     }
 }
 
@@ -102,11 +156,11 @@ impl IndexCache {
         let key = (tenant, track);
         let slot = self.slots.lock().entry(key).or_insert_with(|| Arc::new(Slot::new())).clone();
         slot.used.store(self.tick.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        if matches!(&*slot.content.read(), Content::Ready(_)) {
+        if slot.is_ready() {
             return Ok(slot);
         }
         let guard = slot.disk.lock();
-        if matches!(&*slot.content.read(), Content::Ready(_)) {
+        if slot.is_ready() {
             drop(guard);
             return Ok(slot);
         }
@@ -117,16 +171,12 @@ impl IndexCache {
         }
         // The transaction starts after the slot is known to the writer: a change is in the
         // transaction, or it waits in the slot, or both.
-        let loaded = load(database, tenant, track).and_then(|(mut partition, (saved, saved_change))| {
-            let mut content = slot.content.write();
-            if let Content::Loading(waiting) = &*content {
-                waiting.iter().try_for_each(|update| partition.apply(update))?;
-            }
+        let loaded = load(database, tenant, track).and_then(|(partition, (saved, saved_change))| {
             slot.bytes.store(partition.bytes(), Ordering::Relaxed);
             slot.saved.store(saved, Ordering::Relaxed);
             slot.saved_change.store(saved_change, Ordering::Relaxed);
-            *content = Content::Ready(Box::new(partition));
-            Ok(())
+            *slot.content.write() = Content::Ready(Box::new(partition));
+            slot.settle()
         });
         if let Err(error) = loaded {
             self.remove(key, &slot);
@@ -140,10 +190,19 @@ impl IndexCache {
     /// True when the partition is loaded, so that changes will be applied to it.
     pub(crate) fn is_loaded(&self, tenant: TenantId, track: Track) -> bool {
         let slot = self.slots.lock().get(&(tenant, track)).cloned();
-        slot.is_some_and(|slot| matches!(&*slot.content.read(), Content::Ready(_)))
+        slot.is_some_and(|slot| slot.is_ready())
     }
 
-    /// Applies committed changes to the partitions that are loaded or loading.
+    /// Lets a partition take in the changes that wait beside it, if these are many.
+    pub(crate) fn relieve(&self, tenant: TenantId, track: Track) {
+        let slot = self.slots.lock().get(&(tenant, track)).cloned();
+        if let Some(slot) = slot.filter(|slot| slot.behind.load(Ordering::Relaxed) >= WAITING) {
+            // Whoever needs the partition is told what went wrong.
+            let _ = slot.settle();
+        }
+    }
+
+    /// Hands committed changes to the partitions that are loaded or loading.
     pub(crate) fn apply(&self, applied: &[Applied]) {
         for change in applied {
             let key = (change.tenant, change.card.track);
@@ -154,23 +213,10 @@ impl IndexCache {
                 kind: change.kind,
                 card: change.card.clone(),
                 vector: change.vector.clone(),
-                prepared: change.prepared.clone(),
+                prepared: change.payload.clone().and_then(|payload| payload.downcast().ok()),
             };
-            let result = match &mut *slot.content.write() {
-                Content::Loading(waiting) => {
-                    waiting.push(update);
-                    Ok(())
-                }
-                Content::Ready(partition) => {
-                    let result = partition.apply(&update);
-                    slot.bytes.store(partition.bytes(), Ordering::Relaxed);
-                    result
-                }
-            };
-            if let Err(error) = result {
-                // The store is the truth: the partition is loaded anew on its next use.
-                tracing::error!(%error, "a partition could not take a change and is dropped");
-                self.remove(key, &slot);
+            if slot.push(update) >= WAITING_MAX && slot.is_ready() {
+                let _ = slot.settle();
             }
         }
         self.catch_up(applied);
@@ -180,12 +226,10 @@ impl IndexCache {
     fn catch_up(&self, applied: &[Applied]) {
         let last: HashMap<TenantId, &Applied> =
             applied.iter().map(|change| (change.tenant, change)).collect();
+        let slots = self.slots.lock();
         for (tenant, change) in last {
-            for track in Track::ALL {
-                let Some(slot) = self.slots.lock().get(&(tenant, *track)).cloned() else { continue };
-                if let Content::Ready(partition) = &mut *slot.content.write() {
-                    partition.catch_up(change.sequence, change.checksum);
-                }
+            for slot in Track::ALL.iter().filter_map(|track| slots.get(&(tenant, *track))) {
+                slot.waiting.lock().last = (change.sequence, change.checksum);
             }
         }
     }
@@ -198,7 +242,7 @@ impl IndexCache {
         for (key, slot) in slots {
             written += usize::from(save(database, key, &slot, all)?);
         }
-        Ok(written)
+        Ok(written + database.lookups().checkpoint(all)?)
     }
 
     /// Figures of the cache.
@@ -222,10 +266,11 @@ impl IndexCache {
     fn make_room(&self, database: &Database) {
         loop {
             let victim = {
+                let budget = self.budget.saturating_sub(database.lookups().bytes());
                 let slots = self.slots.lock();
                 let bytes: usize = slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum();
                 // One partition always stays, however large.
-                if bytes <= self.budget || slots.len() <= 1 {
+                if bytes <= budget || slots.len() <= 1 {
                     return;
                 }
                 slots
@@ -297,24 +342,23 @@ fn replay<T: ReadBytes>(
 ) -> Result<()> {
     let (after, _) = partition.applied();
     for change in tables.changes(tenant, after)? {
-        let (sequence, change) = change?;
+        let LoggedChange { sequence, checksum, change } = change?;
         if change.track != track {
             continue;
         }
-        let card = tables.version(tenant, change.card, change.version)?.ok_or_else(|| {
+        let stored = tables.stored_version(tenant, change.card, change.version)?.ok_or_else(|| {
             Error::corrupt(
                 "table changes",
                 format!("version {} of card {} is missing", change.version, change.card),
             )
         })?;
-        let vector = tables.vector(tenant, &card)?.map(Arc::from);
-        let checksum = tables.change_checksum(tenant, sequence)?.unwrap_or(0);
+        let (card, vector) = tables.vector_of(tenant, stored)?;
         partition.apply(&Update {
             sequence,
             checksum,
             kind: change.kind,
             card: Arc::new(card),
-            vector,
+            vector: vector.map(Arc::from),
             prepared: None,
         })?;
     }
@@ -327,6 +371,7 @@ fn replay<T: ReadBytes>(
 fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Result<bool> {
     // Two that write at once would share the temporary file.
     let _disk = slot.disk.lock();
+    slot.settle()?;
     let (bytes, rows, change) = {
         let content = slot.content.read();
         let Content::Ready(partition) = &*content else { return Ok(false) };
@@ -374,7 +419,9 @@ pub(crate) fn check_files(database: &Database, mut found: impl FnMut(PathBuf, Op
         };
         for path in files {
             // What a killed process left half-written is no index; the next one replaces it.
-            if path.extension().is_none_or(|extension| extension != "idx") {
+            // Look-ups are checked with the change log.
+            let lookups = path.file_name().is_some_and(|name| name == LOOKUP_FILE);
+            if lookups || path.extension().is_none_or(|extension| extension != "idx") {
                 continue;
             }
             let detail = match io::read_file(io, &path)? {

@@ -14,6 +14,8 @@ type Place = (u32, i64, CardId, u32);
 pub(crate) struct Conversations {
     numbers: HashMap<String, u32>,
     turns: Vec<Vec<Place>>,
+    /// By session, rows that stand between no turns.
+    notes: Vec<Vec<u32>>,
     session: Vec<u32>,
     previous: Vec<u32>,
     next: Vec<u32>,
@@ -44,11 +46,13 @@ impl Conversations {
                 let number = self.turns.len() as u32;
                 self.numbers.insert(name.to_owned(), number);
                 self.turns.push(Vec::new());
+                self.notes.push(Vec::new());
                 number
             }
         };
         self.session[row as usize] = number;
         if !ordered {
+            self.notes[number as usize].push(row);
             return;
         }
         let turns = &mut self.turns[number as usize];
@@ -69,6 +73,7 @@ impl Conversations {
             return;
         }
         self.turns[number as usize].retain(|place| place.3 != row);
+        self.notes[number as usize].retain(|note| *note != row);
         self.session[row as usize] = NO_ROW;
         let (before, after) = (self.previous[row as usize], self.next[row as usize]);
         self.previous[row as usize] = NO_ROW;
@@ -98,6 +103,24 @@ impl Conversations {
     /// For each row the number of its session, or [`NO_ROW`].
     pub(crate) fn session(&self) -> &[u32] {
         &self.session
+    }
+
+    /// The rows before and after a row in its session.
+    pub(crate) fn neighbours(&self, row: u32) -> (Option<u32>, Option<u32>) {
+        let neighbour = |rows: &[u32]| rows.get(row as usize).copied().filter(|row| *row != NO_ROW);
+        (neighbour(&self.previous), neighbour(&self.next))
+    }
+
+    /// How many rows a session has.
+    pub(crate) fn size(&self, session: u32) -> usize {
+        self.turns.get(session as usize).map_or(0, Vec::len)
+            + self.notes.get(session as usize).map_or(0, Vec::len)
+    }
+
+    /// The rows of a session.
+    pub(crate) fn members(&self, session: u32) -> impl Iterator<Item = u32> + '_ {
+        let turns = self.turns.get(session as usize).into_iter().flatten().map(|place| place.3);
+        turns.chain(self.notes.get(session as usize).into_iter().flatten().copied())
     }
 
     /// How many sessions there have been; their numbers are below it.

@@ -9,8 +9,34 @@
 pub(crate) mod cache;
 pub(crate) mod conversation;
 pub(crate) mod partition;
+pub(crate) mod present;
 pub mod rows;
 pub(crate) mod snapshot;
 pub mod text;
 pub mod vector;
-pub(crate) mod vectors;
+
+/// Cosine of two vectors as they come, 0 when their dimensions differ; `None` when one of
+/// them has no direction. For pairs: searches use the kernels of [`vector`].
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> Option<f32> {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    let norms = dot(a, a).sqrt() * dot(b, b).sqrt();
+    if !(norms > 0.0 && norms.is_finite()) {
+        return None;
+    }
+    Some(if a.len() == b.len() { (dot(a, b) / norms).clamp(-1.0, 1.0) as f32 } else { 0.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cosine;
+
+    #[test]
+    fn cosines_do_not_depend_on_lengths() {
+        for scale in [1e38f32, 1.0, 1e-30] {
+            let found = cosine(&[3.0 * scale, 0.0], &[3.0, 4.0]).expect("directions");
+            assert!((found - 0.6).abs() < 1e-6, "{scale}: {found}");
+        }
+        assert_eq!(cosine(&[1.0], &[1.0, 0.0]), Some(0.0));
+        assert_eq!(cosine(&[0.0, 0.0], &[1.0, 0.0]), None);
+    }
+}

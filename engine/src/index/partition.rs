@@ -9,9 +9,10 @@ use std::sync::Arc;
 use crate::Result;
 use crate::card::{Card, CardId, LinkKind, Reason, Role, State, Track};
 use crate::index::conversation::Conversations;
+use crate::index::present::Present;
 use crate::index::rows::RowSet;
 use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
-use crate::index::vectors::Vectors;
+use crate::index::vector::{VectorIndex, VectorOptions};
 use crate::judge::{self, Analysis};
 use crate::store::ChangeKind;
 use crate::time::Timestamp;
@@ -44,16 +45,22 @@ pub(crate) struct Hot {
     pub(crate) referenced: i64,
     pub(crate) importance: f32,
     pub(crate) confidence: f32,
-    /// Number in [`Partition::names`], or [`NO_ROW`].
-    pub(crate) speaker: u32,
+    /// Number in [`Partition::names`].
     pub(crate) category: u32,
     pub(crate) state: State,
+    /// True when it takes another card's place at a given time, or the other way round.
+    pub(crate) scheduled: bool,
+}
+
+/// What the score of every candidate asks about a row: little, so that much of it is near.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Voice {
+    /// Number in [`Partition::names`], or [`NO_ROW`].
+    pub(crate) speaker: u32,
     pub(crate) assistant: bool,
     pub(crate) question: bool,
     /// True when it is linked to a card that it contradicts.
     pub(crate) contradicts: bool,
-    /// True when it takes another card's place at a given time, or the other way round.
-    pub(crate) scheduled: bool,
 }
 
 /// Strings by number, each once.
@@ -114,10 +121,12 @@ impl Prepared {
 pub(crate) struct Partition {
     rows: Vec<Row>,
     hot: Vec<Hot>,
+    voices: Vec<Voice>,
     open: HashMap<CardId, u32>,
-    live: RowSet,
+    present: Present,
     text: TextIndex,
-    vectors: Vectors,
+    /// Made with the first vector, whose dimension it has.
+    vectors: Option<VectorIndex>,
     conversations: Conversations,
     names: Names,
     hashes: HashMap<u64, Vec<CardId>>,
@@ -176,43 +185,64 @@ impl Partition {
         };
         let number = self.rows.len() as u32;
         self.text.insert(number, &prepared.terms)?;
-        self.vectors.push(number, update.vector.as_deref());
+        if let Some(vector) = &update.vector {
+            self.add_vector(number, vector);
+        }
         self.attach(row);
         Ok(())
+    }
+
+    /// Sets the vector of a row. One of another dimension than the first, or without a
+    /// direction, counts as absent.
+    pub(crate) fn add_vector(&mut self, row: u32, vector: &[f32]) {
+        if vector.is_empty() {
+            return;
+        }
+        let options = || VectorOptions { dimension: vector.len(), ..VectorOptions::default() };
+        let index = self.vectors.get_or_insert_with(|| VectorIndex::new(options()));
+        if let Err(error) = index.insert(row, vector) {
+            tracing::debug!(%error, row, "a vector is left out of the index");
+        }
     }
 
     /// Adds a row whose text and vector are in already.
     fn attach(&mut self, row: Row) {
         let number = self.rows.len() as u32;
-        if row.until == Timestamp::MAX {
-            if let Some(old) = self.open.insert(row.card.id, number) {
-                self.close(old, row.card.updated_at);
-            }
-            self.join(number, &row);
-            if is_live(row.card.state) {
-                self.live.insert(number);
-            }
-        } else {
-            self.conversations.insert(number, None, None, 0, row.card.id, false);
+        let (id, current) = (row.card.id, row.until == Timestamp::MAX);
+        if current && let Some(old) = self.open.insert(id, number) {
+            self.close(old, row.card.updated_at);
         }
         for hash in [row.topic, row.subject].into_iter().flatten() {
             let cards = self.hashes.entry(hash).or_default();
-            if !cards.contains(&row.card.id) {
-                cards.push(row.card.id);
+            if !cards.contains(&id) {
+                cards.push(id);
             }
         }
         self.row_bytes += row_bytes(&row);
-        let hot = self.hot_of(&row);
+        let (hot, voice) = self.facts_of(&row);
         self.hot.push(hot);
+        self.voices.push(voice);
+        if current {
+            self.join(number, &row);
+            self.show(number);
+        } else {
+            self.conversations.insert(number, None, None, 0, id, false);
+        }
         self.rows.push(row);
     }
 
-    fn hot_of(&mut self, row: &Row) -> Hot {
+    fn facts_of(&mut self, row: &Row) -> (Hot, Voice) {
         let card = &row.card;
         let source = card.source();
         let speaker = source.and_then(|source| source.speaker.as_deref());
         let occurred = card.occurred_at.as_micros();
-        Hot {
+        let voice = Voice {
+            speaker: speaker.map_or(NO_ROW, |name| self.names.number(name)),
+            assistant: source.and_then(|source| source.role) == Some(Role::Assistant),
+            question: row.question,
+            contradicts: card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith),
+        };
+        let hot = Hot {
             from: card.updated_at.as_micros(),
             until: row.until.as_micros(),
             expires: card.expires_at.map_or(i64::MAX, Timestamp::as_micros),
@@ -220,40 +250,38 @@ impl Partition {
             referenced: card.last_accessed_at.map_or(occurred, |at| at.as_micros().max(occurred)),
             importance: card.importance,
             confidence: card.confidence,
-            speaker: speaker.map_or(NO_ROW, |name| self.names.number(name)),
             category: self.names.number(&card.category),
             state: card.state,
-            assistant: source.and_then(|source| source.role) == Some(Role::Assistant),
-            question: row.question,
-            contradicts: card.links.iter().any(|link| link.kind == LinkKind::ConflictsWith),
             scheduled: card
                 .links
                 .iter()
                 .any(|link| matches!(link.kind, LinkKind::Succeeds | LinkKind::SucceededBy)),
-        }
+        };
+        (hot, voice)
     }
 
     fn close(&mut self, number: u32, at: Timestamp) {
-        let row = &mut self.rows[number as usize];
-        row.until = at;
+        self.hide(number);
+        self.rows[number as usize].until = at;
         self.hot[number as usize].until = at.as_micros();
-        self.live.remove(number);
-        self.conversations.remove(number);
+        self.leave(number);
     }
 
     /// Takes over counters, times and sources of a version that stays current.
     fn refresh(&mut self, number: u32, card: &Card) {
         let row = Row { card: stripped(card), ..self.rows[number as usize].clone() };
+        self.hide(number);
         // A card that had no source gets its first one by a later mention.
         if row.until == Timestamp::MAX && row.card.source() != self.rows[number as usize].card.source() {
-            self.conversations.remove(number);
+            self.leave(number);
             self.join(number, &row);
         }
-        self.hot[number as usize] = self.hot_of(&row);
+        (self.hot[number as usize], self.voices[number as usize]) = self.facts_of(&row);
         self.rows[number as usize] = row;
+        self.show(number);
     }
 
-    /// Puts an open row into its conversation.
+    /// Puts an open row, which is not shown yet, into its conversation.
     fn join(&mut self, number: u32, row: &Row) {
         let source = row.card.source();
         self.conversations.insert(
@@ -264,6 +292,51 @@ impl Partition {
             row.card.id,
             row.card.is_event() || row.card.track == Track::Episodic,
         );
+        let (before, after) = self.conversations.neighbours(number);
+        let parted = self.pair_length(before, after);
+        self.present.part(parted);
+    }
+
+    /// Takes a row, which is not shown any more, out of its conversation.
+    fn leave(&mut self, number: u32) {
+        let (before, after) = self.conversations.neighbours(number);
+        self.conversations.remove(number);
+        let paired = self.pair_length(before, after);
+        self.present.pair(paired);
+    }
+
+    /// Counts a row to those that are shown, if it is one.
+    fn show(&mut self, number: u32) {
+        let length = self.text.document_length(number).unwrap_or(0);
+        if self.present.show(number, &self.hot[number as usize], self.voices[number as usize].speaker, length)
+        {
+            let pairs = self.pairs_of(number);
+            self.present.pair(pairs);
+        }
+    }
+
+    fn hide(&mut self, number: u32) {
+        let pairs = self.pairs_of(number);
+        let length = self.text.document_length(number).unwrap_or(0);
+        if self.present.hide(number, &self.hot[number as usize], self.voices[number as usize].speaker, length)
+        {
+            self.present.part(pairs);
+        }
+    }
+
+    fn pairs_of(&self, number: u32) -> u64 {
+        let (before, after) = self.conversations.neighbours(number);
+        self.pair_length(before, Some(number)) + self.pair_length(Some(number), after)
+    }
+
+    /// Length of both texts of two neighbours, when both are shown.
+    fn pair_length(&self, before: Option<u32>, after: Option<u32>) -> u64 {
+        match (before, after) {
+            (Some(a), Some(b)) if self.present.rows().contains(a) && self.present.rows().contains(b) => {
+                [a, b].iter().map(|row| u64::from(self.text.document_length(*row).unwrap_or(0))).sum()
+            }
+            _ => 0,
+        }
     }
 
     /// How many rows there are; row numbers are below it.
@@ -286,14 +359,29 @@ impl Partition {
         &self.hot
     }
 
+    /// The voice of every row, in order.
+    pub(crate) fn voices(&self) -> &[Voice] {
+        &self.voices
+    }
+
     /// The postings.
     pub(crate) fn text(&self) -> &TextIndex {
         &self.text
     }
 
-    /// The vectors.
-    pub(crate) fn vectors(&self) -> &Vectors {
-        &self.vectors
+    /// The vectors; none before the first one came.
+    pub(crate) fn vectors(&self) -> Option<&VectorIndex> {
+        self.vectors.as_ref()
+    }
+
+    /// The rows that a read shows when it asks for nothing special.
+    pub(crate) fn present(&self) -> &Present {
+        &self.present
+    }
+
+    /// The row of a card's current version.
+    pub(crate) fn open_row(&self, id: CardId) -> Option<u32> {
+        self.open.get(&id).copied()
     }
 
     /// The order of conversations.
@@ -301,21 +389,9 @@ impl Partition {
         &self.conversations
     }
 
-    /// The neighbours of live rows.
-    pub(crate) fn windows(&self) -> Windows<'_> {
-        Windows { previous: self.conversations.previous(), next: self.conversations.next(), live: &self.live }
-    }
-
-    /// Those who speak in some rows: number and name.
-    pub(crate) fn speakers(&self, rows: &RowSet) -> impl Iterator<Item = (u32, &str)> {
-        let mut speaks = vec![false; self.names.names.len()];
-        for row in rows.iter() {
-            if let Some(speaks) = speaks.get_mut(self.hot[row as usize].speaker as usize) {
-                *speaks = true;
-            }
-        }
-        let names = self.names.names.iter().enumerate().zip(speaks);
-        names.filter(|(_, speaks)| *speaks).map(|((number, name), _)| (number as u32, name.as_str()))
+    /// The neighbours of rows, of which those in `live` count.
+    pub(crate) fn windows<'a>(&'a self, live: &'a RowSet) -> Windows<'a> {
+        Windows { previous: self.conversations.previous(), next: self.conversations.next(), live }
     }
 
     /// Names of speakers and categories by their number.
@@ -328,23 +404,27 @@ impl Partition {
         self.hashes.get(&hash).map_or(&[], Vec::as_slice)
     }
 
-    /// Memory used, roughly, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.row_bytes + self.text.bytes() + self.vectors.bytes() + self.conversations.bytes()
+    /// The row of a card's current version.
+    pub(crate) fn current(&self, id: CardId) -> Option<&Row> {
+        self.open.get(&id).map(|number| self.row(*number))
     }
 
-    /// Text, vectors and rows from a snapshot; `None` when they do not fit together.
-    pub(crate) fn from_parts(
-        rows: Vec<Row>,
-        text: TextIndex,
-        vectors: Vectors,
-        applied: u64,
-        checksum: u64,
-    ) -> Option<Self> {
+    /// Memory used, roughly, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let vectors = self.vectors.as_ref().map_or(0, |index| {
+            let bytes = index.bytes();
+            bytes.vectors + bytes.codes + bytes.links + bytes.other
+        });
+        self.row_bytes + self.text.bytes() + vectors + self.conversations.bytes() + self.present.bytes()
+    }
+
+    /// Text and rows from a snapshot, vectors are added by its reader; `None` when they do not
+    /// fit together.
+    pub(crate) fn from_parts(rows: Vec<Row>, text: TextIndex, applied: u64, checksum: u64) -> Option<Self> {
         if text.rows() != rows.len() {
             return None;
         }
-        let mut partition = Self { text, vectors, applied, checksum, ..Self::default() };
+        let mut partition = Self { text, applied, checksum, ..Self::default() };
         for row in rows {
             // Two open versions of one card cannot come from a sound snapshot.
             if row.until == Timestamp::MAX && partition.open.contains_key(&row.card.id) {
@@ -365,11 +445,6 @@ pub(crate) fn statement(card: &Card) -> &str {
     }
 }
 
-/// Cards that statistics count and windows read.
-fn is_live(state: State) -> bool {
-    matches!(state, State::Active | State::Candidate)
-}
-
 fn stripped(card: &Card) -> Card {
     Card { content: String::new(), summary: None, reason: Reason::default(), ..card.clone() }
 }
@@ -379,7 +454,7 @@ fn row_bytes(row: &Row) -> usize {
     let lists = card.entities.iter().chain(&card.tags).map(|text| text.len() + 24).sum::<usize>();
     let attributes =
         card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
-    size_of::<Row>() + size_of::<Hot>() + 160 + lists + attributes
+    size_of::<Row>() + size_of::<Hot>() + size_of::<Voice>() + 160 + lists + attributes
 }
 
 /// The text by which a card is found: content, summary, fact, entities and tags. The

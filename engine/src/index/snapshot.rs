@@ -9,21 +9,19 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Result;
 use crate::index::partition::{Partition, Row};
-use crate::index::rows::RowSet;
 use crate::index::text::{ANALYZER_VERSION, TextIndex};
-use crate::index::vectors::Vectors;
 use crate::store::record;
 use crate::time::Timestamp;
 
 const MAGIC: &[u8; 8] = b"MCINDEX\0";
 /// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// Writes a partition as bytes of a snapshot file.
 pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     let (applied, checksum) = partition.applied();
-    let (dimension, data, present) = partition.vectors().parts();
-    let mut out = Vec::with_capacity(data.len() * 4 + partition.len() * 512);
+    let (dimension, numbers, data) = vectors(partition);
+    let mut out = Vec::with_capacity((numbers.len() + data.len()) * 4 + partition.len() * 512);
     out.extend_from_slice(MAGIC);
     for number in [LAYOUT, ANALYZER_VERSION] {
         out.extend_from_slice(&number.to_le_bytes());
@@ -37,9 +35,8 @@ pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     }
     section(&mut out, &rows);
     section(&mut out, &partition.text().to_bytes());
-    section(&mut out, bytemuck::cast_slice(data));
-    let present: Vec<u8> = (0..partition.len() as u32).map(|row| u8::from(present.contains(row))).collect();
-    section(&mut out, &present);
+    section(&mut out, bytemuck::cast_slice(&numbers));
+    section(&mut out, bytemuck::cast_slice(&data));
     let checksum = xxh3_64(&out);
     out.extend_from_slice(&checksum.to_le_bytes());
     Ok(out)
@@ -67,16 +64,48 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Partition, String> {
     }
     let rows = (0..count).map(|_| decode_row(&mut rows_section)).collect::<Result<Vec<_>, String>>()?;
     let text = TextIndex::from_bytes(reader.section()?).map_err(|e| e.to_string())?;
-    let data = reader.section()?;
-    let data: Vec<f32> = data.as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect();
-    let present = reader.section()?;
-    if present.len() != count || !reader.0.is_empty() || !rows_section.0.is_empty() {
+    let (numbers, data) = (reader.section()?, reader.section()?);
+    if !reader.0.is_empty() || !rows_section.0.is_empty() {
         return Err("sections of the wrong length".into());
     }
-    let present: RowSet =
-        present.iter().enumerate().filter(|(_, set)| **set == 1).map(|(row, _)| row as u32).collect();
-    let vectors = Vectors::from_parts(dimension, data, present, count).ok_or("vectors do not fit")?;
-    Partition::from_parts(rows, text, vectors, applied, checksum).ok_or_else(|| "rows do not fit".into())
+    let partition = Partition::from_parts(rows, text, applied, checksum).ok_or("rows do not fit")?;
+    with_vectors(partition, dimension, numbers, data)
+}
+
+/// Dimension, row numbers and vectors of a partition.
+fn vectors(partition: &Partition) -> (usize, Vec<u32>, Vec<f32>) {
+    let Some(index) = partition.vectors() else { return (0, vec![], vec![]) };
+    let (mut numbers, mut data) = (Vec::new(), Vec::with_capacity(index.len() * index.dimension()));
+    for row in 0..partition.len() as u32 {
+        if index.with_vector(row, |vector| data.extend_from_slice(vector)).is_some() {
+            numbers.push(row);
+        }
+    }
+    (index.dimension(), numbers, data)
+}
+
+/// Puts the vectors of a snapshot into its partition.
+fn with_vectors(
+    mut partition: Partition,
+    dimension: usize,
+    numbers: &[u8],
+    data: &[u8],
+) -> Result<Partition, String> {
+    let (numbers, data) = (numbers.as_chunks::<4>().0, data.as_chunks::<4>().0);
+    if numbers.len().checked_mul(dimension) != Some(data.len()) || (dimension == 0 && !numbers.is_empty()) {
+        return Err("vectors do not fit".into());
+    }
+    let mut vector = Vec::with_capacity(dimension);
+    for (number, bytes) in numbers.iter().zip(data.chunks_exact(dimension.max(1))) {
+        let row = u32::from_le_bytes(*number);
+        if row as usize >= partition.len() {
+            return Err("a vector without a row".into());
+        }
+        vector.clear();
+        vector.extend(bytes.iter().map(|x| f32::from_le_bytes(*x)));
+        partition.add_vector(row, &vector);
+    }
+    Ok(partition)
 }
 
 fn encode_row(row: &Row, out: &mut Vec<u8>) -> Result<()> {

@@ -1,13 +1,15 @@
 //! Which of the held cards a new statement concerns, and how.
 
+use std::sync::Arc;
+
 use crate::Result;
-use crate::card::{Card, CardId, LinkKind, Role};
-use crate::index::partition::statement;
-use crate::index::vectors;
+use crate::card::{Card, CardId, LinkKind, Role, State};
+use crate::index::cosine;
+use crate::index::partition::{Partition, Row, statement};
 use crate::judge::{self, Relation};
 use crate::learn::remember::Draft;
-use crate::learn::{is_held, relation};
-use crate::store::{Batch, ChangeKind, Lookup, TenantId};
+use crate::learn::{is_held, relation, relation_of};
+use crate::store::{Batch, ChangeKind, Database, Lookup, TenantId};
 
 /// Least cosine of two wordings of one statement, where both have vectors. The judge has
 /// found them to differ in padding only; "please remember to" alone takes the built-in
@@ -15,7 +17,7 @@ use crate::store::{Batch, ChangeKind, Lookup, TenantId};
 const MERGE_COSINE: f32 = 0.7;
 
 /// How many changes of a tenant are looked through for the statement before.
-const LOOK_BACK: u64 = 64;
+const LOOK_BACK: usize = 64;
 
 /// What a new card has to do with the cards that are there.
 #[derive(Default)]
@@ -134,7 +136,11 @@ impl Draft {
         let mut ids: Vec<CardId> = Vec::new();
         for hash in hashes.into_iter().flatten() {
             if let Some(partition) = &self.partition {
-                ids.extend_from_slice(partition.read()?.by_hash(hash));
+                let partition = partition.read()?;
+                let related = |id: &&CardId| {
+                    batch.is_changed(tenant, **id) || !self.is_unrelated(tenant, &partition, **id)
+                };
+                ids.extend(partition.by_hash(hash).iter().filter(related));
             }
             ids.extend_from_slice(batch.noted(tenant, hash));
         }
@@ -174,6 +180,45 @@ impl Draft {
         Ok(())
     }
 
+    /// True when what was read of a card before says that the two have nothing to do with
+    /// each other. The partition shows the card as it is, so its record need not be read.
+    fn is_unrelated(&self, tenant: TenantId, partition: &Partition, id: CardId) -> bool {
+        let Some(row) = partition.current(id) else { return false };
+        let held = (row.card.version, row.card.polarity);
+        self.analyses.get(tenant, id, held.0).is_some_and(|known| {
+            relation_of((&known, held.1), (self.analysis(), self.card.polarity)) == Relation::Different
+        })
+    }
+
+    /// Reads the statements that this one will be compared with, unless that was done before:
+    /// in the caller's time and not in the transaction, in which everybody waits.
+    pub(crate) fn read_ahead(&self, database: &Database, tenant: TenantId) -> Result<()> {
+        let Some(partition) = self.partition.as_ref().filter(|_| self.statement) else { return Ok(()) };
+        let mut unread: Vec<(CardId, u32)> = Vec::new();
+        {
+            let partition = partition.read()?;
+            for hash in self.analysis().lookup_hashes().into_iter().flatten() {
+                let cards = partition.by_hash(hash).iter().filter_map(|id| partition.current(*id));
+                let unknown = |row: &&Row| {
+                    self.analyses.get(tenant, row.card.id, row.card.version).is_none()
+                        && matches!(row.card.state, State::Active | State::Candidate)
+                };
+                unread.extend(cards.filter(unknown).map(|row| (row.card.id, row.card.version)));
+            }
+        }
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let tables = database.read()?;
+        for (id, version) in unread {
+            if let Some(card) = tables.version(tenant, id, version)? {
+                let analysis = Arc::new(judge::analyze(statement(&card)));
+                self.analyses.insert(tenant, id, version, analysis);
+            }
+        }
+        Ok(())
+    }
+
     /// True for a held statement, not an event, in the same voice: "I" of the assistant is
     /// not "I" of the user.
     fn is_comparable(&self, known: &Card) -> bool {
@@ -188,11 +233,11 @@ impl Draft {
     /// The statement made last in the same session: what "it" of "now it is red" stands for.
     fn previous_statement(&self, batch: &Batch<'_>, tenant: TenantId) -> Result<Option<Card>> {
         let tables = batch.tables();
-        let (last, _) = tables.last_change(tenant)?;
-        let changes: Vec<_> =
-            tables.changes(tenant, last.saturating_sub(LOOK_BACK))?.collect::<Result<_>>()?;
         let session = |card: &Card| card.source().and_then(|source| source.session.clone());
-        for (_, change) in changes.into_iter().rev() {
+        for change in batch.last_changes(tenant, LOOK_BACK)?.into_iter().rev() {
+            if change.kind == ChangeKind::Lookups {
+                continue;
+            }
             let Some(told) = tables.version(tenant, change.card, change.version)? else { continue };
             // What a statement did to other cards is no statement.
             let said = change.kind == ChangeKind::Touch
@@ -215,8 +260,7 @@ impl Draft {
             (Some(new), Some(old)) => {
                 let same = |a: &str, b: &str| judge::normalized_hash(a) == judge::normalized_hash(b);
                 // The key of a look-up tells what is the same entity and attribute.
-                Lookup::Fact(new).key(TenantId(0)) == Lookup::Fact(old).key(TenantId(0))
-                    && same(&new.value, &old.value)
+                Lookup::Fact(new).key() == Lookup::Fact(old).key() && same(&new.value, &old.value)
             }
             _ => true,
         };
@@ -231,8 +275,7 @@ impl Draft {
             return Ok(false);
         }
         if let (Some(new), Some(old)) = (&self.vector, batch.tables().vector(tenant, known)?)
-            && let (Some(new), Some(old)) = (vectors::unit(new), vectors::unit(&old))
-            && vectors::cosine(&new, &old) < MERGE_COSINE
+            && cosine(new, &old).is_some_and(|cosine| cosine < MERGE_COSINE)
         {
             return Ok(false);
         }

@@ -87,7 +87,7 @@ impl Correction {
                     Some(vector) => vector,
                     None => batch.tables().vector(tenant, &present)?,
                 };
-                let card = batch.create(tenant, card, vector, None)?;
+                let card = batch.create(tenant, card, vector, None, None)?;
                 register(batch, tenant, &card, &Reading::default())?;
                 let changed = match self.how {
                     How::Negation => supersede(batch, tenant, present, &card, true, self.now)?,

@@ -4,11 +4,13 @@
 //! same thing at once one makes a card and the others are counted. They never call a model
 //! and never read the clock.
 
+pub(crate) mod analyses;
 mod compare;
 pub(crate) mod correct;
 pub(crate) mod remember;
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use crate::Result;
 use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
@@ -31,11 +33,15 @@ pub(crate) fn is_held(card: &Card, now: Timestamp) -> bool {
 
 /// How a statement relates to a card, the card's and the statement's polarity included.
 fn relation(card: &Card, new: &Analysis, polarity: Polarity) -> Relation {
-    let relation = judge::relation(&judge::analyze(statement(card)), new);
-    match relation {
-        Relation::Identical | Relation::Same if card.polarity != polarity => Relation::Opposite,
+    relation_of((&judge::analyze(statement(card)), card.polarity), (new, polarity))
+}
+
+/// As [`relation`], of what was read already.
+fn relation_of(old: (&Analysis, Polarity), new: (&Analysis, Polarity)) -> Relation {
+    match judge::relation(old.0, new.0) {
+        Relation::Identical | Relation::Same if old.1 != new.1 => Relation::Opposite,
         // An exclusion of what is negated anyway is no contradiction.
-        Relation::Opposite if card.polarity != polarity => Relation::Different,
+        Relation::Opposite if old.1 != new.1 => Relation::Different,
         other => other,
     }
 }
@@ -162,7 +168,7 @@ fn link(
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     hash: OnceCell<u128>,
-    analysis: OnceCell<Analysis>,
+    analysis: OnceCell<Arc<Analysis>>,
 }
 
 impl Reading {
@@ -185,11 +191,16 @@ impl Reading {
 
     /// What the index needs of the card that was read.
     pub(crate) fn prepare(&self, card: &Card) -> Prepared {
-        Prepared::of(card, self.analysis.get())
+        Prepared::of(card, self.analysis.get().map(AsRef::as_ref))
     }
 
     fn analysis(&self, content: &str) -> &Analysis {
-        self.analysis.get_or_init(|| judge::analyze(content))
+        self.analysis.get_or_init(|| Arc::new(judge::analyze(content)))
+    }
+
+    /// The analysis, where the content was read and says by itself what it states.
+    pub(crate) fn statement(&self) -> Option<Arc<Analysis>> {
+        self.analysis.get().filter(|analysis| !analysis.refers_back()).cloned()
     }
 }
 
@@ -241,7 +252,7 @@ pub(crate) fn is_said_again(
 ) -> Result<bool> {
     let hash = judge::normalized_hash(&card.content);
     for lookup in telling_lookups(card, hash) {
-        let Some(other) = batch.tables().lookup(tenant, &lookup)?.filter(|other| *other != card.id) else {
+        let Some(other) = batch.lookup(tenant, &lookup)?.filter(|other| *other != card.id) else {
             continue;
         };
         let other = batch.tables().card(tenant, other)?;

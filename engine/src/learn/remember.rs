@@ -6,12 +6,13 @@ use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, Sta
 use crate::index::cache::Slot;
 use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
+use crate::learn::analyses::Analyses;
 use crate::learn::compare::{Findings, are_about_the_same};
 use crate::learn::{
     Reading, by_person, is_held, link, mention, register, register_content, relation, succeed, supersede,
     telling_lookups,
 };
-use crate::store::{Batch, Lookup, ModelRecord, TenantId};
+use crate::store::{Batch, EncodedCard, Lookup, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Affected, Outcome, Remembered};
 use crate::{Error, Result};
@@ -26,6 +27,8 @@ pub(crate) struct Draft {
     pub(crate) reading: Reading,
     /// What a loaded index needs of its text, should it become a card as it is.
     pub(crate) prepared: Option<Arc<Prepared>>,
+    /// Its record, should it become a card as it is.
+    pub(crate) encoded: Option<EncodedCard>,
     pub(crate) vector: Option<Vec<f32>>,
     /// The model that made the vector.
     pub(crate) model: Option<ModelRecord>,
@@ -37,6 +40,8 @@ pub(crate) struct Draft {
     /// The partition in which statements about the same thing are looked up; `None` for a
     /// tenant that is not there yet.
     pub(crate) partition: Option<Arc<Slot>>,
+    /// What was read of statements that are held.
+    pub(crate) analyses: Arc<Analyses>,
     /// Bounds that a card keeps however often it is told.
     pub(crate) limits: Limits,
     pub(crate) now: Timestamp,
@@ -79,16 +84,21 @@ impl Draft {
         }
         let tenant = batch.ensure_tenant(&self.tenant, self.now)?;
         let key = self.idempotency_key.clone();
-        let answer = match verdict {
+        let before = batch.sequence(tenant)?;
+        let mut answer = match verdict {
             Verdict::Done(card) => self.known(batch, tenant, card)?,
             Verdict::Duplicate(card) => self.count(batch, tenant, card)?,
             Verdict::Merge(card) => self.merge(batch, tenant, card)?,
             Verdict::Create(findings) => self.create(batch, tenant, findings)?,
         };
         if let Some(key) = key
-            && batch.tables().lookup(tenant, &Lookup::Idempotency(&key))?.is_none()
+            && batch.lookup(tenant, &Lookup::Idempotency(&key))?.is_none()
         {
+            if answer.seq == before {
+                batch.log_lookups(tenant, answer.id)?;
+            }
             batch.set_lookup(tenant, &Lookup::Idempotency(&key), answer.id)?;
+            answer.seq = batch.sequence(tenant)?;
         }
         Ok(answer)
     }
@@ -100,7 +110,7 @@ impl Draft {
             None => Ok(None),
         };
         if let Some(key) = &self.idempotency_key
-            && let Some(done) = card(tables.lookup(tenant, &Lookup::Idempotency(key))?)?
+            && let Some(done) = card(batch.lookup(tenant, &Lookup::Idempotency(key))?)?
         {
             return Ok(Verdict::Done(done));
         }
@@ -110,7 +120,7 @@ impl Draft {
         for lookup in telling_lookups(&self.card, hash) {
             // The same "now it is red" after another statement is about something else.
             if follow_up.is_none()
-                && let Some(known) = card(tables.lookup(tenant, &lookup)?)?
+                && let Some(known) = card(batch.lookup(tenant, &lookup)?)?
                 && known.polarity == self.card.polarity
                 && judge::normalized_hash(&known.content) == hash
                 && self.is_compatible(&known)
@@ -135,7 +145,7 @@ impl Draft {
             }
         }
         if let Some(key) = &self.card.merge_key
-            && let Some(holder) = card(tables.lookup(tenant, &Lookup::MergeKey(key))?)?
+            && let Some(holder) = card(batch.lookup(tenant, &Lookup::MergeKey(key))?)?
         {
             for known in
                 self.claimants(batch, tenant, holder, |known| known.merge_key.as_ref() == Some(key))?
@@ -154,11 +164,11 @@ impl Draft {
             }
         }
         if let Some(fact) = &self.card.fact
-            && let Some(holder) = card(tables.lookup(tenant, &Lookup::Fact(fact))?)?
+            && let Some(holder) = card(batch.lookup(tenant, &Lookup::Fact(fact))?)?
         {
             let same_fact = |known: &Card| {
                 let held = known.fact.as_ref();
-                held.is_some_and(|held| Lookup::Fact(held).key(tenant) == Lookup::Fact(fact).key(tenant))
+                held.is_some_and(|held| Lookup::Fact(held).key() == Lookup::Fact(fact).key())
             };
             for known in self.claimants(batch, tenant, holder, same_fact)? {
                 if findings.merges(&known) {
@@ -264,18 +274,15 @@ impl Draft {
     fn create(mut self, batch: &mut Batch<'_>, tenant: TenantId, findings: Findings) -> Result<Remembered> {
         let Findings { replaces, outlived_by, contradicts, resolved, .. } = findings;
         let mut card = self.card.clone();
+        if !replaces.is_empty() || !outlived_by.is_empty() || !contradicts.is_empty() {
+            self.encoded = None;
+        }
         if card.summary.is_none() && resolved.is_some() {
             card.summary = resolved;
             // It was read without the summary.
-            self.prepared = None;
+            (self.prepared, self.encoded) = (None, None);
         }
         card.id = batch.next_id(tenant, &self.tenant, self.now)?;
-        card.version = 1;
-        card.state = match card.confidence < STATED_CONFIDENCE {
-            true => State::Candidate,
-            false => State::Active,
-        };
-        card.mention_count = 1;
         // What begins later leaves in place, until then, what has begun before it.
         let from = card.valid_from.filter(|from| *from > self.now);
         let stays = |old: &Card| from.filter(|from| start(old) < *from);
@@ -293,8 +300,8 @@ impl Draft {
             card.valid_to = Some(card.valid_to.map_or(start(next), |end| end.min(start(next))));
         }
         let own_links = self.card.links.clone();
-        card.reason.action = "created".into();
-        let card = batch.create(tenant, card, self.vector.take(), self.prepared.take())?;
+        let payload = self.prepared.take().map(|prepared| prepared as _);
+        let card = batch.create(tenant, card, self.vector.take(), self.encoded.take(), payload)?;
         match card.state {
             // The cards that hold today keep merge key and fact.
             State::Superseded => register_content(batch, tenant, &card, &self.reading)?,
@@ -373,6 +380,17 @@ impl Draft {
         let seq = batch.sequence(tenant)?;
         Ok(Remembered { id, outcome, version, affected, seq, degraded: self.degraded })
     }
+}
+
+/// Makes a validated card the first version of a new one.
+pub(crate) fn begin(card: &mut Card) {
+    card.version = 1;
+    card.state = match card.confidence < STATED_CONFIDENCE {
+        true => State::Candidate,
+        false => State::Active,
+    };
+    card.mention_count = 1;
+    card.reason.action = "created".into();
 }
 
 /// Since when a card's content is true.

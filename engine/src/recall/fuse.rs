@@ -16,13 +16,13 @@ use serde::Serialize;
 
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
-use crate::index::text::{NO_ROW, Parameters, Scores, Statistics, Windows};
+use crate::index::text::{NO_ROW, Statistics};
+use crate::recall::evidence::{Evidence, Legs, rivals, session_of};
+use crate::recall::gather::{Gathered, Limits, gather};
 use crate::recall::question::Question;
 use crate::recall::settings::{Settings, Weights};
+use crate::recall::shown::Shown;
 use crate::time::Timestamp;
-
-/// How many cards of a session make its best.
-const SESSION_BEST: usize = 3;
 
 /// What a score is made of. The parts add up to the score.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -106,9 +106,14 @@ impl Parts {
 pub(super) struct Search<'a> {
     pub(super) partitions: &'a [&'a Partition],
     /// Rows whose text counts: visible ones, filters not yet applied.
-    pub(super) shown: &'a [RowSet],
+    pub(super) shown: &'a [Shown<'a>],
+    /// Those of them that may be returned; `None` for all.
+    pub(super) wanted: &'a [Option<RowSet>],
+    /// Hits that are wanted.
+    pub(super) top: usize,
+    pub(super) limits: &'a Limits,
     pub(super) question: &'a Question,
-    /// The question's vector, of unit length.
+    /// The question's vector, of whatever length.
     pub(super) vector: Option<&'a [f32]>,
     /// True when the caller gave it.
     pub(super) caller_vector: bool,
@@ -118,65 +123,35 @@ pub(super) struct Search<'a> {
     pub(super) instant: Timestamp,
 }
 
-/// The legs of one row.
-#[derive(Clone, Copy, Default)]
-struct Legs {
-    turn: f32,
-    window: f32,
-    vector: f32,
-    /// 1 when the row has the date that is named.
-    dated: f32,
-    coverage: f32,
-    identifiers: f32,
-}
-
-/// One partition, scored.
-struct Scored {
-    legs: Vec<Legs>,
-    /// Evidence of the row itself, factors applied.
-    own: Vec<f32>,
-    /// By session number: mean of its best rows, neighbours included.
-    session: Vec<f32>,
-}
-
 /// Scores of a question, ready to be asked row by row.
 pub(super) struct Scorer<'a> {
-    search: &'a Search<'a>,
-    scored: Vec<Scored>,
-    /// idf mass of the question's terms and date; 0 when it has no usable word.
-    ideal: f32,
-    date_idf: f32,
+    pub(super) search: &'a Search<'a>,
+    evidence: Vec<Evidence>,
+    pub(super) statistics: Statistics,
+    /// idf mass of the question's terms.
+    pub(super) mass: f32,
+    /// The same with its date; 0 when it has no usable word.
+    pub(super) ideal: f32,
+    pub(super) date_idf: f32,
     /// Categories' half-lives by partition and name number.
     half_lives: Vec<Vec<f32>>,
 }
 
 impl<'a> Scorer<'a> {
-    /// Runs all legs over all shown rows.
+    /// Runs all legs over all shown rows, or over the candidates among them.
     pub(super) fn new(search: &'a Search<'a>) -> Self {
         let terms = search.question.query_terms();
         let mut statistics = Statistics::default();
-        let windows: Vec<Windows<'_>> = search
-            .partitions
-            .iter()
-            .zip(search.shown)
-            .map(|(partition, shown)| Windows { live: shown, ..partition.windows() })
-            .collect();
-        for (partition, windows) in search.partitions.iter().zip(&windows) {
-            partition.text().gather(terms, windows.live, &mut statistics);
-            partition.text().gather_windows(*windows, &mut statistics);
+        for shown in search.shown {
+            shown.gather(terms, &mut statistics);
         }
         let mass = if terms.is_empty() { 0.0 } else { statistics.mass(terms) };
-        let hits: usize = search
-            .partitions
-            .iter()
-            .zip(search.shown)
-            .map(|(partition, shown)| {
-                shown
-                    .iter()
-                    .filter(|row| search.question.names_date(partition.hot()[*row as usize].occurred))
-                    .count()
-            })
-            .sum();
+        let hits: usize = match search.question.has_dates() {
+            true => {
+                search.shown.iter().map(|shown| shown.count_dated(|at| search.question.names_date(at))).sum()
+            }
+            false => 0,
+        };
         let date_idf = match hits {
             0 => 0.0,
             hits => {
@@ -190,88 +165,72 @@ impl<'a> Scorer<'a> {
             .iter()
             .map(|partition| partition.names().iter().map(|name| search.half_lives.half_life(name)).collect())
             .collect();
-        let mut scorer = Self { search, scored: Vec::new(), ideal: mass + date_idf, date_idf, half_lives };
-        for (number, windows) in windows.iter().enumerate() {
-            let scored = scorer.partition(number, *windows, &statistics, mass);
-            scorer.scored.push(scored);
+        let ideal = mass + date_idf;
+        let mut scorer = Self { search, evidence: Vec::new(), statistics, mass, ideal, date_idf, half_lives };
+        for (number, gathered) in scorer.gather().into_iter().enumerate() {
+            let evidence = match gathered {
+                Gathered::Everything => Evidence::of_every_row(&scorer, number),
+                Gathered::Wanted(rows) => Evidence::of_candidates(&scorer, number, rows, false),
+                Gathered::Guess(rows) => Evidence::of_candidates(&scorer, number, rows, true),
+            };
+            scorer.evidence.push(evidence);
         }
         scorer
     }
 
-    fn partition(&self, number: usize, windows: Windows<'_>, statistics: &Statistics, mass: f32) -> Scored {
-        let (search, weights) = (self.search, self.search.weights);
-        let partition = search.partitions[number];
-        let shown = windows.live;
-        let mut legs = vec![Legs::default(); partition.len()];
-        let terms = search.question.query_terms();
-        if self.ideal > 1e-9 && mass > 0.0 {
-            let parameters = Parameters { k1: weights.k1, b: weights.b };
-            let mut scores = Scores::new();
-            partition.text().score(terms, statistics, shown, parameters, &mut scores);
-            for (row, score) in scores.iter() {
-                legs[row as usize].turn = score / self.ideal;
-            }
-            partition.text().score_windows(terms, statistics, windows, shown, parameters, &mut scores);
-            for (row, score) in scores.iter() {
-                legs[row as usize].window = score / self.ideal;
-                legs[row as usize].coverage = scores.coverage(row) * mass / self.ideal;
-            }
-        }
-        if self.date_idf > 0.0 {
-            for row in shown.iter() {
-                if search.question.names_date(partition.hot()[row as usize].occurred) {
-                    legs[row as usize].dated = 1.0;
-                    legs[row as usize].coverage += self.date_idf / self.ideal;
-                }
-            }
-        }
-        if let Some(query) = search.vector {
-            // The floor is the noise of the built-in model. A caller's vectors have none, and
-            // where nothing but a vector is asked for, every cosine counts, negative ones too.
-            let floor = match (search.caller_vector, self.ideal > 1e-9) {
-                (false, _) => weights.cosine_floor,
-                (true, true) => 0.0,
-                (true, false) => -1.0,
-            };
-            partition.vectors().scan(query, shown, |row, cosine| {
-                legs[row as usize].vector = ((cosine - floor) / (1.0 - floor)).max(0.0);
-            });
-        }
-        let identifiers = search.question.identifiers();
-        for identifier in identifiers {
-            for (row, _) in partition.text().postings(identifier).iter() {
-                if shown.contains(row) {
-                    legs[row as usize].identifiers += 1.0 / identifiers.len() as f32;
-                }
-            }
-        }
-        let mut scored = Scored { own: vec![0.0; partition.len()], legs, session: Vec::new() };
-        for row in shown.iter() {
-            let mut own = self.own(&scored.legs[row as usize]);
-            own.relevance = self.factors(number, row, &mut own.parts, own.relevance);
-            scored.own[row as usize] = own.relevance;
-        }
-        let mut best = vec![[0f32; SESSION_BEST]; partition.conversations().sessions()];
-        let mut members = vec![0usize; best.len()];
-        for row in shown.iter() {
-            let session = session_of(partition, row);
-            if session == NO_ROW {
-                continue;
-            }
-            let (value, _) = self.with_neighbours(partition, &scored.own, row);
-            members[session as usize] += 1;
-            let best = &mut best[session as usize];
-            if value > best[SESSION_BEST - 1] {
-                best[SESSION_BEST - 1] = value;
-                best.sort_by(|a, b| b.total_cmp(a));
-            }
-        }
-        scored.session = best
+    /// The rows of each partition that may be candidates, those that contradict one of
+    /// another partition included.
+    fn gather(&self) -> Vec<Gathered> {
+        let search = self.search;
+        let mut gathered: Vec<_> = (0..search.partitions.len()).map(|number| gather(self, number)).collect();
+        let cards: Vec<_> = search
+            .partitions
             .iter()
-            .zip(members)
-            .map(|(best, members)| best.iter().sum::<f32>() / members.clamp(1, SESSION_BEST) as f32)
+            .zip(&gathered)
+            .filter(|_| gathered.len() > 1)
+            .flat_map(|(partition, gathered)| match gathered {
+                Gathered::Everything => vec![],
+                Gathered::Wanted(rows) | Gathered::Guess(rows) => rivals(partition, rows),
+            })
             .collect();
-        scored
+        for (shown, gathered) in search.shown.iter().zip(&mut gathered) {
+            if let Gathered::Wanted(rows) | Gathered::Guess(rows) = gathered {
+                rows.extend(shown.rows_of(&cards));
+            }
+        }
+        gathered
+    }
+
+    /// True when some word can find rows.
+    pub(super) fn has_words(&self) -> bool {
+        self.ideal > 1e-9 && self.mass > 0.0
+    }
+
+    /// The rows of a partition that are scored, those that must not be returned included.
+    pub(super) fn each_row(&self, number: usize, call: impl FnMut(u32)) {
+        match (self.evidence[number].candidates(), &self.search.wanted[number]) {
+            (Some(candidates), _) => candidates.iter().copied().for_each(call),
+            (None, Some(wanted)) => wanted.iter().for_each(call),
+            (None, None) => self.search.shown[number].rows().iter().for_each(call),
+        }
+    }
+
+    /// The vector leg of a cosine.
+    pub(super) fn vector_leg(&self, cosine: f32) -> f32 {
+        // The floor is the noise of the built-in model. A caller's vectors have none, and
+        // where nothing but a vector is asked for, every cosine counts, negative ones too.
+        let floor = match (self.search.caller_vector, self.ideal > 1e-9) {
+            (false, _) => self.search.weights.cosine_floor,
+            (true, true) => 0.0,
+            (true, false) => -1.0,
+        };
+        ((cosine - floor) / (1.0 - floor)).max(0.0)
+    }
+
+    /// A row's own evidence, factors applied.
+    pub(super) fn own_of(&self, number: usize, row: u32, legs: &Legs) -> f32 {
+        let mut own = self.own(legs);
+        self.factors(number, row, &mut own.parts, own.relevance)
     }
 
     /// Step 2: the weighted sum of a row's legs.
@@ -295,55 +254,54 @@ impl<'a> Scorer<'a> {
     /// Step 3: what speaker, role and form of the card take away.
     fn factors(&self, number: usize, row: u32, parts: &mut Parts, mut own: f32) -> f32 {
         let (weights, question) = (self.search.weights, self.search.question);
-        let hot = &self.search.partitions[number].hot()[row as usize];
+        let voice = &self.search.partitions[number].voices()[row as usize];
         let mut apply = |part: &mut f32, factor: f32| {
             *part = own * (factor - 1.0);
             own += *part;
         };
         if question.names_somebody() {
-            if hot.speaker != NO_ROW && !question.names_speaker(number, hot.speaker) {
+            if voice.speaker != NO_ROW && !question.names_speaker(number, voice.speaker) {
                 apply(&mut parts.speaker, weights.other_speaker);
             }
-        } else if hot.assistant && !question.asks_assistant() {
+        } else if voice.assistant && !question.asks_assistant() {
             apply(&mut parts.role, weights.assistant);
         }
-        if hot.question {
+        if voice.question {
             apply(&mut parts.asks, weights.asks);
         }
         own
     }
 
-    /// Step 4, first half: a row's own evidence with what its neighbours lend.
-    fn with_neighbours(&self, partition: &Partition, own: &[f32], row: u32) -> (f32, f32) {
-        let weights = self.search.weights;
-        let (before, after) = neighbours_of(partition, row);
-        let mine = own[row as usize];
+    /// Step 4, first half: a row's own evidence with what its neighbours lend, and that.
+    pub(super) fn with_neighbours(&self, number: usize, evidence: &Evidence, row: u32) -> (f32, f32) {
+        let (weights, partition) = (self.search.weights, self.search.partitions[number]);
+        let (before, after) = partition.conversations().neighbours(row);
+        let mine = evidence.own(row);
         let lent = match (before, after) {
             (None, None) => weights.alone * mine,
             _ => {
                 let previous = before.map_or(0.0, |before| {
-                    let asks = partition.hot()[before as usize].question;
+                    let asks = partition.voices()[before as usize].question;
                     let share = weights.lend_previous + if asks { weights.lend_answer } else { 0.0 };
-                    share * own[before as usize]
+                    share * evidence.own(before)
                 });
-                previous + after.map_or(0.0, |after| weights.lend_next * own[after as usize])
+                previous + after.map_or(0.0, |after| weights.lend_next * evidence.own(after))
             }
         };
         (mine + lent, lent)
     }
 
-    /// Steps 4 to 6: raw score, and what neighbours, session and identifiers add to it.
-    fn raw(&self, number: usize, row: u32) -> (f32, f32, f32, f32) {
-        let (weights, scored) = (self.search.weights, &self.scored[number]);
-        let partition = self.search.partitions[number];
-        let (value, lent) = self.with_neighbours(partition, &scored.own, row);
-        let session = match session_of(partition, row) {
+    /// Steps 4 to 6: raw score, and what session and identifiers add to it.
+    pub(super) fn raw_of(&self, number: usize, evidence: &Evidence, row: u32) -> (f32, f32, f32) {
+        let weights = self.search.weights;
+        let (legs, value) = evidence.value(row);
+        let session = match session_of(self.search.partitions[number], row) {
             NO_ROW => value,
-            session => scored.session[session as usize],
+            session => evidence.session(session),
         };
         let session = weights.session * session;
-        let identifier = weights.identifier * scored.legs[row as usize].identifiers;
-        (value + session + identifier, lent, session, identifier)
+        let identifier = weights.identifier * legs.identifiers;
+        (value + session + identifier, session, identifier)
     }
 
     fn relevance(&self, raw: f32) -> f32 {
@@ -377,30 +335,33 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Relevance and score of a row, each 0 to 1, unless its relevance is below `least`.
-    pub(super) fn score(&self, number: usize, row: u32, least: f32) -> Option<(f32, f32)> {
-        let raw = self.raw(number, row).0;
-        // 1 − exp(−x) never exceeds x: most rows are ruled out without the exponentials.
+    /// Relevance of a row, 0 to 1, unless it is below `least`.
+    pub(super) fn relevance_of(&self, number: usize, row: u32, least: f32) -> Option<f32> {
+        let raw = self.raw_of(number, &self.evidence[number], row).0;
+        // 1 − exp(−x) never exceeds x: most rows are ruled out without the exponential.
         if raw / self.search.weights.squash < least {
             return None;
         }
-        let relevance = self.relevance(raw);
-        if relevance < least {
-            return None;
-        }
+        Some(self.relevance(raw)).filter(|relevance| *relevance >= least)
+    }
+
+    /// Score of a row with that relevance, 0 to 1. But for rounding it is never above the
+    /// relevance.
+    pub(super) fn score(&self, number: usize, row: u32, relevance: f32) -> f32 {
         let (recency, importance, confidence) = self.modifiers(number, row);
         let cap = self.cap();
-        let score = relevance * (1.0 - cap) + relevance * cap * (recency + importance + confidence);
-        Some((relevance, score))
+        relevance * (1.0 - cap) + relevance * cap * (recency + importance + confidence)
     }
 
     /// The parts of a row's score; they add up to it.
     pub(super) fn parts(&self, number: usize, row: u32) -> Parts {
-        let Own { relevance: own, mut parts } = self.own(&self.scored[number].legs[row as usize]);
+        let evidence = &self.evidence[number];
+        let Own { relevance: own, mut parts } = self.own(&evidence.legs(row));
         self.factors(number, row, &mut parts, own);
-        let (raw, lent, session, identifier) = self.raw(number, row);
+        let lent = self.with_neighbours(number, evidence, row).1;
+        let (raw, session, identifier) = self.raw_of(number, evidence, row);
         let partition = self.search.partitions[number];
-        match neighbours_of(partition, row) {
+        match partition.conversations().neighbours(row) {
             (None, None) => {
                 parts.alone += lent;
                 // There are no words around it: its own were counted twice.
@@ -426,14 +387,4 @@ impl<'a> Scorer<'a> {
 struct Own {
     relevance: f32,
     parts: Parts,
-}
-
-/// The rows before and after a row in its conversation.
-fn neighbours_of(partition: &Partition, row: u32) -> (Option<u32>, Option<u32>) {
-    let neighbour = |rows: &[u32]| rows.get(row as usize).copied().filter(|row| *row != NO_ROW);
-    (neighbour(partition.conversations().previous()), neighbour(partition.conversations().next()))
-}
-
-fn session_of(partition: &Partition, row: u32) -> u32 {
-    partition.conversations().session().get(row as usize).copied().unwrap_or(NO_ROW)
 }

@@ -1,39 +1,44 @@
 //! Finding the few cards that answer a question, and reading cards in general.
 //!
-//! question → partitions → legs → one score with parts → conflicts → threshold → cards.
-//! Every condition of the request is applied before scoring, so that `k` cards that
+//! question → partitions → candidates → legs → one score with parts → conflicts → threshold
+//! → cards. Every condition of the request is applied before scoring, so that `k` cards that
 //! satisfy it and match give `k` hits. This room reads store and indexes; it never writes.
+//!
+//! `question` reads the question, `shown` finds the rows that a view shows, `gather`
+//! the candidates where there are too many of these, `evidence` and `fuse` score them,
+//! `rank` settles conflicts and sorts, `collect` reads the cards.
 
+mod collect;
+mod evidence;
 mod fuse;
+mod gather;
 mod question;
+mod rank;
 pub(crate) mod read;
 mod settings;
+mod shown;
+#[cfg(test)]
+mod tests;
 
-use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use parking_lot::MappedRwLockReadGuard;
-
-use crate::card::{Card, CardId, LinkKind, State, Track};
+use crate::card::{Card, LinkKind, State, Track};
 use crate::engine::Tenant;
 use crate::filter::Filter;
-use crate::index::cache::Slot;
-use crate::index::partition::{Hot, Partition, Row};
-use crate::index::rows::RowSet;
-use crate::store::{ReadBytes, Tables, TenantId};
+use crate::index::partition::{Hot, Row};
 use crate::time::Timestamp;
-use crate::verbs::{CardView, Hit, Include, Recall, Recalled, Searched};
+use crate::verbs::{Include, Recall, Recalled, Searched};
 use crate::{Error, Result};
 
 pub use fuse::Parts;
 pub use settings::{Settings, Weights};
 
-use fuse::{Scorer, Search};
-use question::Question;
+use collect::collect;
+use gather::Limits;
+use rank::{Ranking, Read};
 
 /// Hits when the request does not say.
 const TOP: usize = 5;
+/// Rows beyond the hits that are wanted, for cards that vanish between index and store.
+const SPARE: usize = 16;
 
 /// Which versions a read may return, apart from filters.
 #[derive(Clone, Debug)]
@@ -63,6 +68,11 @@ impl View {
             states.push(State::Superseded);
         }
         Self { states, known_at, as_of, any_time: false, instant: as_of.or(known_at).unwrap_or(now) }
+    }
+
+    /// True when it shows what is current and active at its instant, and nothing else.
+    fn is_present(&self) -> bool {
+        self.known_at.is_none() && self.as_of.is_none() && !self.any_time && self.states == [State::Active]
     }
 
     /// The same view without regard to validity: for cards that are named, not asked for.
@@ -119,57 +129,21 @@ impl View {
     }
 }
 
-/// Conditions beside the view that every hit satisfies.
-struct Conditions<'a> {
-    request: &'a Recall,
-    /// The filter, when attributes alone decide it.
-    filter: Option<&'a Filter>,
-}
-
-impl Conditions<'_> {
-    fn any(&self) -> bool {
-        let request = self.request;
-        self.filter.is_some()
-            || !request.categories.is_empty()
-            || !request.entities.is_empty()
-            || request.since.is_some()
-            || request.until.is_some()
-    }
-
-    fn admit(&self, card: &Card) -> bool {
-        let request = self.request;
-        (request.categories.is_empty() || request.categories.contains(&card.category))
-            && (request.entities.is_empty()
-                || request.entities.iter().any(|entity| card.entities.contains(entity)))
-            && request.since.is_none_or(|since| card.occurred_at >= since)
-            && request.until.is_none_or(|until| card.occurred_at < until)
-            && self.filter.is_none_or(|filter| filter.matches(card))
-    }
-}
-
-/// A scored row on its way to become a hit.
-#[derive(Clone, Copy)]
-struct Candidate {
-    score: f32,
-    relevance: f32,
-    /// What [`settle`] added to the score.
-    settled: f32,
-    recorded: Timestamp,
-    id: CardId,
-    version: u32,
-    partition: usize,
-    row: u32,
-}
-
-/// Best first: score, then newer, then identifier.
-fn best_first(a: &Candidate, b: &Candidate) -> Ordering {
-    b.score.total_cmp(&a.score).then(b.recorded.cmp(&a.recorded)).then(b.id.cmp(&a.id))
-}
-
 /// Answers a question; see [`Tenant::recall`].
 pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Recalled> {
-    let top = check(tenant, &request)?;
-    let weights = tenant.recall_settings().weights(request.preset.as_deref(), request.weights.as_ref())?;
+    run_within(tenant, &request, now, &Limits::default())
+}
+
+/// The same with other limits of what is looked at in a large partition.
+pub(crate) fn run_within(
+    tenant: &Tenant,
+    request: &Recall,
+    now: Timestamp,
+    limits: &Limits,
+) -> Result<Recalled> {
+    let top = check(tenant, request)?;
+    let settings = tenant.recall_settings();
+    let weights = settings.weights(request.preset.as_deref(), request.weights.as_ref())?;
     let view = View::new(&request.include, request.as_of, request.known_at, now);
     let mut answer = Recalled { hits: vec![], searched: Searched::default(), degraded: vec![] };
     let Some(id) = tenant.id()? else { return Ok(answer) };
@@ -182,20 +156,14 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
         .collect::<Result<Vec<_>>>()?;
     answer.searched.tracks = tracks;
 
-    let (question, rows_shown, position) = {
-        let guards = read_all(&slots)?;
-        let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
-        let shown = all_shown(&partitions, &view);
-        let question = Question::read(request.query.as_deref().unwrap_or(""), &partitions, &shown);
-        (question, shown, applied(&partitions))
-    };
+    let read = Read::new(&slots, &view, request)?;
     // An embedder may take its time: the writer must not wait for it.
-    let (vector, degraded) =
-        tenant.embed_query(question.has_terms().then_some(question.words()), request.vector.as_deref())?;
+    let words = read.question.has_terms().then_some(read.question.words());
+    let (vector, degraded) = tenant.embed_query(words, request.vector.as_deref())?;
     answer.degraded = degraded;
-    answer.searched.terms = question.terms();
-    answer.searched.speakers = question.speakers();
-    if question.has_keywords() {
+    answer.searched.terms = read.question.terms();
+    answer.searched.speakers = read.question.speakers();
+    if read.question.has_keywords() {
         answer.searched.legs.push("text");
     }
     if vector.is_some() {
@@ -205,88 +173,22 @@ pub(crate) fn run(tenant: &Tenant, request: Recall, now: Timestamp) -> Result<Re
         return Ok(answer);
     }
 
-    let (candidates, parts, limit) = {
-        let guards = read_all(&slots)?;
-        let partitions: Vec<&Partition> = guards.iter().map(|guard| &**guard).collect();
-        // What was written meanwhile is searched too.
-        let shown = match applied(&partitions) == position {
-            true => rows_shown,
-            false => all_shown(&partitions, &view),
-        };
-        let attributes_decide = request.filter.as_ref().filter(|filter| !filter.needs_text());
-        let conditions = Conditions { request: &request, filter: attributes_decide };
-        // A threshold keeps noise out of an open question. Conditions and a vector say
-        // which cards are wanted: then nothing that satisfies them is left out.
-        let least = match request.min_score {
-            Some(least) => least,
-            None if conditions.any() || request.filter.is_some() || request.vector.is_some() => 0.0,
-            None => tenant.recall_settings().min_score,
-        };
-        let search = Search {
-            partitions: &partitions,
-            shown: &shown,
-            question: &question,
-            vector: vector.as_deref(),
-            caller_vector: request.vector.is_some(),
-            weights: &weights,
-            half_lives: tenant.recall_settings(),
-            instant: view.instant,
-        };
-        let scorer = Scorer::new(&search);
-        let mut candidates = Vec::new();
-        for (number, partition) in partitions.iter().enumerate() {
-            for row in shown[number].iter() {
-                let card = &partition.row(row).card;
-                if conditions.any() && !conditions.admit(card) {
-                    continue;
-                }
-                answer.searched.candidates += 1;
-                // Whether a card that contradicts another one is wanted is settled below.
-                let floor = if partition.hot()[row as usize].contradicts { 0.0 } else { least };
-                if let Some((relevance, score)) = scorer.score(number, row, floor) {
-                    candidates.push(Candidate {
-                        score,
-                        relevance,
-                        settled: 0.0,
-                        recorded: card.recorded_at,
-                        id: card.id,
-                        version: card.version,
-                        partition: number,
-                        row,
-                    });
-                }
-            }
-        }
-        settle(&mut candidates, &partitions);
-        candidates.retain(|candidate| candidate.relevance >= least);
-        // A filter on the text needs the cards themselves: then any candidate may be asked.
-        let spare = if request.filter.is_some() && attributes_decide.is_none() { usize::MAX } else { 16 };
-        let limit = top.saturating_add(spare).min(candidates.len());
-        if limit < candidates.len() {
-            candidates.select_nth_unstable_by(limit, best_first);
-        }
-        candidates[..limit].sort_by(best_first);
-        let parts: Vec<Option<Parts>> = match request.explain {
-            true => candidates[..limit]
-                .iter()
-                .map(|c| Some(Parts { settled: c.settled, ..scorer.parts(c.partition, c.row) }))
-                .collect(),
-            false => vec![None; limit],
-        };
-        (candidates, parts, limit)
-    };
-
-    // The indexes are released: what changes from here on is seen in the store.
-    let tables = tenant.store().database().read()?;
-    let reader = Reader { tables: &tables, tenant: id, view: &view, filter: request.filter.as_ref() };
-    let mut hits = reader.collect(&candidates[..limit], &parts, top)?;
-    if hits.len() < top && limit < candidates.len() {
-        // Only when cards vanished between index and store: go through all of the rest.
-        let mut rest = candidates[limit..].to_vec();
-        rest.sort_by(best_first);
-        let no_parts = vec![None; rest.len()];
-        hits.extend(reader.collect(&rest, &no_parts, top - hits.len())?);
+    let ranking =
+        Ranking { request, view: &view, top, settings, weights: &weights, vector: vector.as_deref() };
+    // A filter on the text needs the cards themselves: then any row may be asked.
+    let text_decides = request.filter.as_ref().is_some_and(Filter::needs_text);
+    let spare = if text_decides { usize::MAX } else { SPARE };
+    let mut ranked = ranking.rank(&slots, read, limits, spare)?;
+    let mut hits = collect(tenant, id, request, &view, std::mem::take(&mut ranked.places), top)?;
+    // Where conditions or a vector say which cards are wanted, as many as there are must be
+    // found; and cards may have vanished between index and store.
+    let fill = ranking.least() <= 0.0 || text_decides || ranked.truncated;
+    if hits.len() < top && fill && !ranked.complete {
+        let read = Read::new(&slots, &view, request)?;
+        ranked = ranking.rank(&slots, read, &Limits::none(), usize::MAX)?;
+        hits = collect(tenant, id, request, &view, std::mem::take(&mut ranked.places), top)?;
     }
+    answer.searched.candidates = ranked.scored;
     answer.hits = hits;
     Ok(answer)
 }
@@ -317,87 +219,4 @@ fn check(tenant: &Tenant, request: &Recall) -> Result<usize> {
         return Err(Error::invalid("top", format!("must be 1 to {}", limits.top)));
     }
     Ok(top)
-}
-
-/// Every partition, kept from changing while the guards live.
-fn read_all(slots: &[Arc<Slot>]) -> Result<Vec<MappedRwLockReadGuard<'_, Partition>>> {
-    slots.iter().map(|slot| slot.read()).collect()
-}
-
-/// The last change that each partition holds.
-fn applied(partitions: &[&Partition]) -> Vec<u64> {
-    partitions.iter().map(|partition| partition.applied().0).collect()
-}
-
-/// The rows of each partition that a view shows.
-fn all_shown(partitions: &[&Partition], view: &View) -> Vec<RowSet> {
-    partitions.iter().map(|partition| shown(partition, view)).collect()
-}
-
-/// The rows that a view shows, before any filter.
-fn shown(partition: &Partition, view: &View) -> RowSet {
-    let rows = partition.hot().iter().zip(partition.rows()).enumerate();
-    rows.filter(|(_, (hot, row))| view.shows_row(hot, row)).map(|(number, _)| number as u32).collect()
-}
-
-/// Turns candidates into hits.
-struct Reader<'a, T> {
-    tables: &'a Tables<T>,
-    tenant: TenantId,
-    view: &'a View,
-    filter: Option<&'a Filter>,
-}
-
-impl<T: ReadBytes> Reader<'_, T> {
-    fn collect(&self, candidates: &[Candidate], parts: &[Option<Parts>], wanted: usize) -> Result<Vec<Hit>> {
-        let mut hits = Vec::with_capacity(wanted.min(candidates.len()));
-        for (candidate, parts) in candidates.iter().zip(parts) {
-            if hits.len() == wanted {
-                break;
-            }
-            let card = match self.view.known_at {
-                None => self.tables.card(self.tenant, candidate.id)?,
-                Some(_) => self.tables.version(self.tenant, candidate.id, candidate.version)?,
-            };
-            // The card may have been forgotten since it was scored.
-            let Some(card) = card.filter(|card| self.view.shows(card)) else { continue };
-            if self.filter.is_some_and(|filter| filter.needs_text() && !filter.matches(&card)) {
-                continue;
-            }
-            hits.push(Hit { score: candidate.score, parts: parts.clone(), card: CardView::from(card) });
-        }
-        Ok(hits)
-    }
-}
-
-/// Of two cards that contradict each other the later one is ranked no lower than the
-/// earlier one, also where it has fewer of the question's words.
-fn settle(candidates: &mut [Candidate], partitions: &[&Partition]) {
-    let rivals = |candidate: &Candidate| {
-        let links = &partitions[candidate.partition].row(candidate.row).card.links;
-        links.iter().filter(|link| link.kind == LinkKind::ConflictsWith).map(|link| link.to)
-    };
-    let contradicts = |c: &Candidate| partitions[c.partition].hot()[c.row as usize].contradicts;
-    if !candidates.iter().any(contradicts) {
-        return;
-    }
-    let places: HashMap<CardId, usize> = candidates.iter().enumerate().map(|(at, c)| (c.id, at)).collect();
-    let age = |at: usize| (candidates[at].recorded, candidates[at].id);
-    let mut pairs: Vec<(usize, usize)> = candidates
-        .iter()
-        .enumerate()
-        .filter(|(_, candidate)| contradicts(candidate))
-        .flat_map(|(at, candidate)| rivals(candidate).map(move |id| (at, id)))
-        .filter_map(|(at, id)| places.get(&id).map(|other| (at, *other)))
-        .map(|(a, b)| if age(a) < age(b) { (a, b) } else { (b, a) })
-        .collect();
-    // Oldest first: what a card is raised to counts for those that are later still.
-    pairs.sort_by_key(|(earlier, later)| (age(*earlier), age(*later)));
-    for (earlier, later) in pairs {
-        let earlier = candidates[earlier];
-        let later = &mut candidates[later];
-        later.settled += (earlier.score - later.score).max(0.0);
-        later.score = later.score.max(earlier.score);
-        later.relevance = later.relevance.max(earlier.relevance);
-    }
 }

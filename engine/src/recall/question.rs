@@ -9,9 +9,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::index::partition::Partition;
-use crate::index::rows::RowSet;
 use crate::index::text::{QueryTerms, TermKind, analyze_query};
+use crate::recall::shown::Shown;
 use crate::time::Timestamp;
 
 /// A date of which parts may be missing.
@@ -39,20 +38,13 @@ pub(super) struct Question {
 impl Question {
     /// Reads a question against the speakers and dates that the shown rows of the
     /// partitions know: what is not shown must not shift what is.
-    pub(super) fn read(query: &str, partitions: &[&Partition], shown: &[RowSet]) -> Self {
-        let speakers_of: Vec<Vec<(u32, &str)>> = partitions
-            .iter()
-            .zip(shown)
-            .map(|(partition, shown)| partition.speakers(shown).collect())
-            .collect();
+    pub(super) fn read(query: &str, shown: &[Shown<'_>]) -> Self {
+        let speakers_of: Vec<Vec<(u32, &str)>> = shown.iter().map(Shown::speakers).collect();
         let speakers: BTreeSet<&str> = speakers_of.iter().flatten().map(|(_, name)| *name).collect();
         let (mut named, without_names) = find_speakers(query, &speakers);
         let (dates, without_dates) = find_dates(&without_names);
-        let known = !dates.is_empty()
-            && partitions.iter().zip(shown).any(|(partition, shown)| {
-                let occurred = |row: u32| partition.hot()[row as usize].occurred;
-                shown.iter().any(|row| dates.iter().any(|date| date.is(occurred(row))))
-            });
+        let names = |micros: i64| dates.iter().any(|date| date.is(micros));
+        let known = !dates.is_empty() && shown.iter().any(|shown| shown.count_dated(names) > 0);
         // A date that no card has stays among the words.
         let (dates, words) = if known { (dates, without_dates) } else { (vec![], without_names) };
         let mut terms = analyze_query(&words);
@@ -133,6 +125,11 @@ impl Question {
     /// True when it asks for what the assistant said.
     pub(super) fn asks_assistant(&self) -> bool {
         self.asks_assistant
+    }
+
+    /// True when it names a date that some card has.
+    pub(super) fn has_dates(&self) -> bool {
+        !self.dates.is_empty()
     }
 
     /// True when it names a date that the instant (microseconds, UTC) lies on.

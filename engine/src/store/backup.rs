@@ -40,29 +40,24 @@ impl Database {
         let backend = RedbFile(at(&file, io.open(&file, OpenMode::CreateNew))?);
         let target = redb::Database::builder().create_with_backend(backend).map_err(storage)?;
         let mut copied = 0u64;
-        for table in TableId::ALL {
-            let mut entries = source.entries(table, None)?.peekable();
-            loop {
-                let mut transaction = target.begin_write().map_err(storage)?;
-                // The last commit is durable; those before it need not be.
-                transaction
-                    .set_durability(redb::Durability::None)
-                    .map_err(|e| Error::Internal(e.to_string()))?;
-                {
-                    let mut tables = Tables::write(&transaction)?;
-                    for entry in entries.by_ref().take(ENTRIES_PER_COMMIT) {
-                        let (key, value) = entry?;
-                        record::open(table, key.value(), value.value())?;
-                        tables.put(table, key.value(), value.value())?;
-                        copied += 1;
-                    }
-                }
-                transaction.commit().map_err(storage)?;
-                progress(copied);
-                if entries.peek().is_none() {
-                    break;
+        let mut entries = source.entries()?.peekable();
+        while entries.peek().is_some() {
+            let mut transaction = target.begin_write().map_err(storage)?;
+            // The last commit is durable; those before it need not be.
+            transaction.set_durability(redb::Durability::None).map_err(|e| Error::Internal(e.to_string()))?;
+            {
+                let mut tables = Tables::write(&transaction)?;
+                for entry in entries.by_ref().take(ENTRIES_PER_COMMIT) {
+                    let (key, value) = entry?;
+                    let table = TableId::of_key(key.value())
+                        .ok_or_else(|| Error::corrupt("the store file", "a key of no table of ours"))?;
+                    record::open(table, key.value(), value.value())?;
+                    tables.put(key.value(), value.value())?;
+                    copied += 1;
                 }
             }
+            transaction.commit().map_err(storage)?;
+            progress(copied);
         }
         target.begin_write().map_err(storage)?.commit().map_err(storage)?;
         target.close().map_err(storage)?;

@@ -3,18 +3,22 @@
 //! A batch sees the store with its own writes. It keeps record, version history, look-ups
 //! and change log in step; it does not know the rules that decide what to write.
 
+use std::any::Any;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::card::{Card, CardId};
-use crate::index::partition::Prepared;
 use crate::store::database::{ModelRecord, read_model};
-use crate::store::keys::{self, Lookup, TableId, TenantId};
-use crate::store::record::{self, Change, ChangeKind};
+use crate::store::keys::{self, Lookup, LookupKey, TableId, TenantId};
+use crate::store::lookups::{Lookups, Slot};
+use crate::store::record::{self, Change, ChangeKind, EncodedCard, LookupChange};
 use crate::store::tables::{Tables, TenantRecord, WriteTable};
 use crate::time::Timestamp;
 use crate::{Error, Result};
+
+/// What an observer wants to have beside a change; the store only hands it on.
+pub(crate) type Payload = Arc<dyn Any + Send + Sync>;
 
 /// A committed change, as the indexes receive it.
 #[derive(Clone, Debug)]
@@ -26,16 +30,34 @@ pub(crate) struct Applied {
     pub(crate) card: Arc<Card>,
     /// The vector of the card's content, where it has one.
     pub(crate) vector: Option<Arc<[f32]>>,
-    /// What the indexes need of the card's text, where it was read before the commit.
-    pub(crate) prepared: Option<Arc<Prepared>>,
+    /// What the caller prepared for the indexes.
+    pub(crate) payload: Option<Payload>,
+}
+
+/// A tenant in a batch.
+#[derive(Debug)]
+struct Log {
+    /// Its last change before the batch.
+    committed: u64,
+    /// Its last change.
+    sequence: u64,
+    /// The look-ups as they were before the batch, once they are needed.
+    before: Option<Arc<Slot>>,
+    /// What the batch has changed of them.
+    lookups: HashMap<LookupKey, Option<CardId>>,
+    /// The changes of the batch, which are written together at its end.
+    changes: Vec<Change>,
 }
 
 /// The writing side of one transaction.
 pub(crate) struct Batch<'t> {
     tables: Tables<WriteTable<'t>>,
+    lookups: &'t Lookups,
     seed: u64,
-    sequences: HashMap<TenantId, u64>,
+    logs: RefCell<HashMap<TenantId, Log>>,
     applied: Vec<Applied>,
+    /// The cards that it has written.
+    changed: HashSet<(TenantId, CardId)>,
     notes: HashMap<(TenantId, u64), Vec<CardId>>,
     new_tenants: HashSet<TenantId>,
     writes: u64,
@@ -44,13 +66,35 @@ pub(crate) struct Batch<'t> {
     tenant_ids: RefCell<HashMap<String, TenantId>>,
 }
 
+/// What a batch has changed, for those who are told after its commit.
+pub(super) struct Changes {
+    pub(super) applied: Vec<Applied>,
+    logs: HashMap<TenantId, Log>,
+}
+
+impl Changes {
+    /// Takes the look-ups that were changed over into memory.
+    pub(super) fn commit_lookups(self) {
+        let last: HashMap<TenantId, (u64, u64)> =
+            self.applied.iter().map(|change| (change.tenant, (change.sequence, change.checksum))).collect();
+        for (tenant, log) in self.logs {
+            if let (Some(slot), Some(last)) = (log.before, last.get(&tenant)) {
+                let changes = log.lookups.into_iter().map(|(key, card)| LookupChange { key, card });
+                slot.commit(log.committed, *last, changes);
+            }
+        }
+    }
+}
+
 impl<'t> Batch<'t> {
-    pub(super) fn new(tables: Tables<WriteTable<'t>>, seed: u64) -> Self {
+    pub(super) fn new(tables: Tables<WriteTable<'t>>, lookups: &'t Lookups, seed: u64) -> Self {
         Self {
             tables,
+            lookups,
             seed,
-            sequences: HashMap::new(),
+            logs: RefCell::default(),
             applied: Vec::new(),
+            changed: HashSet::new(),
             notes: HashMap::new(),
             new_tenants: HashSet::new(),
             writes: 0,
@@ -69,46 +113,118 @@ impl<'t> Batch<'t> {
         self.writes
     }
 
-    pub(super) fn into_applied(self) -> Vec<Applied> {
-        self.applied
+    /// Writes the log and gives what was changed.
+    pub(super) fn finish(self) -> Result<Changes> {
+        let Self { mut tables, mut applied, logs, .. } = self;
+        let mut logs = logs.into_inner();
+        let mut checksums: HashMap<TenantId, Vec<u64>> = HashMap::with_capacity(logs.len());
+        for (tenant, log) in &mut logs {
+            let (records, identities) = record::seal_changes(*tenant, log.committed + 1, &log.changes)?;
+            for (key, value) in records {
+                tables.put(&key, &value)?;
+            }
+            checksums.insert(*tenant, identities);
+        }
+        for change in &mut applied {
+            let at = logs.get(&change.tenant).map_or(0, |log| change.sequence - log.committed - 1);
+            let identities = checksums.get(&change.tenant);
+            change.checksum = identities.and_then(|all| all.get(at as usize)).copied().unwrap_or_default();
+        }
+        Ok(Changes { applied, logs })
+    }
+
+    /// Works on a tenant's log, which is looked up once for the batch.
+    fn with_log<R>(&self, tenant: TenantId, work: impl FnOnce(&mut Log) -> R) -> Result<R> {
+        let mut logs = self.logs.borrow_mut();
+        let log = match logs.entry(tenant) {
+            std::collections::hash_map::Entry::Occupied(log) => log.into_mut(),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                let (committed, _) = self.tables.last_change(tenant)?;
+                place.insert(Log {
+                    committed,
+                    sequence: committed,
+                    before: None,
+                    lookups: HashMap::new(),
+                    changes: Vec::new(),
+                })
+            }
+        };
+        Ok(work(log))
     }
 
     /// Sequence of the tenant's last change, this batch included.
-    pub(crate) fn sequence(&mut self, tenant: TenantId) -> Result<u64> {
-        if let Some(sequence) = self.sequences.get(&tenant) {
-            return Ok(*sequence);
+    pub(crate) fn sequence(&self, tenant: TenantId) -> Result<u64> {
+        self.with_log(tenant, |log| log.sequence)
+    }
+
+    /// The tenant's last changes, this batch included, oldest first; at most `most`.
+    pub(crate) fn last_changes(&self, tenant: TenantId, most: usize) -> Result<Vec<Change>> {
+        let (committed, mut mine) = self.with_log(tenant, |log| {
+            let mine = &log.changes[log.changes.len().saturating_sub(most)..];
+            (log.committed, mine.to_vec())
+        })?;
+        let missing = (most - mine.len()) as u64;
+        if missing == 0 || committed == 0 {
+            return Ok(mine);
         }
-        let (sequence, _) = self.tables.last_change(tenant)?;
-        self.sequences.insert(tenant, sequence);
-        Ok(sequence)
+        let before = self.tables.changes(tenant, committed.saturating_sub(missing))?;
+        let mut changes = before.map(|logged| Ok(logged?.change)).collect::<Result<Vec<_>>>()?;
+        changes.append(&mut mine);
+        Ok(changes)
+    }
+
+    /// The card an exact look-up leads to.
+    pub(crate) fn lookup(&self, tenant: TenantId, lookup: &Lookup<'_>) -> Result<Option<CardId>> {
+        self.lookup_key(tenant, &lookup.key())
+    }
+
+    fn lookup_key(&self, tenant: TenantId, key: &LookupKey) -> Result<Option<CardId>> {
+        self.with_log(tenant, |log| {
+            if let Some(card) = log.lookups.get(key) {
+                return Ok(*card);
+            }
+            let before = match &log.before {
+                Some(before) => before,
+                None => log.before.insert(self.lookups.open(&self.tables, tenant, log.committed)?),
+            };
+            Ok(before.get(key))
+        })?
     }
 
     /// The identifier that a card created next in this tenant gets.
-    pub(crate) fn next_id(&mut self, tenant: TenantId, name: &str, now: Timestamp) -> Result<CardId> {
+    pub(crate) fn next_id(&self, tenant: TenantId, name: &str, now: Timestamp) -> Result<CardId> {
         let sequence = self.sequence(tenant)? + 1;
         Ok(CardId::generate(self.seed, name, now, sequence))
     }
 
-    /// Writes a new card. `prepared`: what the indexes need of its text, where a caller has
-    /// read it already.
+    /// Writes a new card. `encoded`: the card as it is, where that was done already;
+    /// `payload` goes to the observer with it.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the identifier is taken.
+    /// [`Error::Conflict`] when the identifier is taken, then the batch is given up: an
+    /// identifier holds the number of its change, so that this cannot happen to a sound store.
     pub(crate) fn create(
         &mut self,
         tenant: TenantId,
         mut card: Card,
         vector: Option<Vec<f32>>,
-        prepared: Option<Arc<Prepared>>,
+        encoded: Option<EncodedCard>,
+        payload: Option<Payload>,
     ) -> Result<Arc<Card>> {
+        card.vector_version = if vector.is_some() { card.version } else { 0 };
+        let encoded = match encoded {
+            Some(encoded) => {
+                debug_assert_eq!(Some(&encoded), EncodedCard::new(&card, vector.as_deref()).ok().as_ref());
+                encoded
+            }
+            None => EncodedCard::new(&card, vector.as_deref())?,
+        };
         let key = keys::card(tenant, card.id);
-        if self.tables.card(tenant, card.id)?.is_some() {
+        self.writes += 1;
+        if !self.tables.put_new(&key, &encoded.seal(TableId::Cards, &key))? {
             return Err(Error::Conflict { message: format!("card {} exists already", card.id) });
         }
-        card.vector_version = 0;
-        let vector = self.put_vector(tenant, &mut card, vector)?;
-        self.put_record(TableId::Cards, &key, &card)?;
-        self.log(tenant, ChangeKind::Version, card, vector, prepared)
+        self.log(tenant, ChangeKind::Version, card, vector, payload)
     }
 
     /// Writes the next version of a card and keeps the present one as history.
@@ -122,8 +238,7 @@ impl<'t> Batch<'t> {
         vector: Option<Option<Vec<f32>>>,
         now: Timestamp,
     ) -> Result<Arc<Card>> {
-        let key = keys::card(tenant, card.id);
-        let Some(present) = self.tables.card(tenant, card.id)? else {
+        let Some((present, own)) = self.tables.stored(tenant, card.id)? else {
             return Err(Error::NotFound { what: format!("card {}", card.id) });
         };
         card.version = present.version.checked_add(1).ok_or_else(|| Error::LimitExceeded {
@@ -134,23 +249,26 @@ impl<'t> Batch<'t> {
         card.updated_at = now.max(present.updated_at);
         let vector = match vector {
             Some(vector) => {
-                card.vector_version = 0;
-                self.put_vector(tenant, &mut card, vector)?
+                card.vector_version = if vector.is_some() { card.version } else { 0 };
+                self.put_card(tenant, &card, vector.as_deref())?;
+                self.put_earlier(tenant, &present, own.as_deref())?;
+                vector
             }
             None => {
                 card.vector_version = present.vector_version;
-                self.tables.vector(tenant, &present)?.map(Arc::from)
+                self.put_card(tenant, &card, None)?;
+                self.put_earlier(tenant, &present, own.as_deref())?;
+                self.tables.vector_of(tenant, (present, own))?.1
             }
         };
-        self.put_record(TableId::Versions, &keys::version(tenant, present.id, present.version), &present)?;
-        self.put_record(TableId::Cards, &key, &card)?;
         self.log(tenant, ChangeKind::Version, card, vector, None)
     }
 
     /// Rewrites counters and times of the present version without making a new one.
     pub(crate) fn touch(&mut self, tenant: TenantId, card: Card) -> Result<Arc<Card>> {
-        self.put_record(TableId::Cards, &keys::card(tenant, card.id), &card)?;
-        let vector = self.tables.vector(tenant, &card)?.map(Arc::from);
+        let own = self.tables.stored(tenant, card.id)?.and_then(|(_, own)| own);
+        self.put_card(tenant, &card, own.as_deref())?;
+        let (card, vector) = self.tables.vector_of(tenant, (card, own))?;
         self.log(tenant, ChangeKind::Touch, card, vector, None)
     }
 
@@ -158,65 +276,51 @@ impl<'t> Batch<'t> {
     pub(crate) fn restore_version(
         &mut self,
         tenant: TenantId,
-        card: Card,
-        vector: Option<Vec<f32>>,
+        card: &Card,
+        vector: Option<&[f32]>,
     ) -> Result<()> {
-        if let Some(vector) = vector {
-            let key = keys::version(tenant, card.id, card.vector_version);
-            self.put(TableId::Vectors, &key, &record::seal_vector(&key, &vector))?;
+        if let Some((present, own)) = self.tables.stored(tenant, card.id)? {
+            self.put_earlier(tenant, &present, own.as_deref())?;
         }
-        if let Some(present) = self.tables.card(tenant, card.id)? {
-            self.put_record(
-                TableId::Versions,
-                &keys::version(tenant, present.id, present.version),
-                &present,
-            )?;
-        }
-        self.put_record(TableId::Cards, &keys::card(tenant, card.id), &card)
-    }
-
-    /// Points a look-up, known by kind and hash only, at a card, if the card is there.
-    pub(crate) fn restore_lookup(
-        &mut self,
-        tenant: TenantId,
-        kind_and_hash: [u8; 17],
-        card: CardId,
-    ) -> Result<()> {
-        if self.tables.card(tenant, card)?.is_none() {
-            return Ok(());
-        }
-        let key = [tenant.prefix().as_slice(), &kind_and_hash].concat();
-        self.put(TableId::Lookup, &key, &record::seal_bytes(TableId::Lookup, &key, &card.to_bytes()))
+        self.put_card(tenant, card, vector)
     }
 
     /// Appends a change as it was in another store; its card must have been restored.
-    pub(crate) fn restore_change(
-        &mut self,
-        tenant: TenantId,
-        kind: ChangeKind,
-        card: CardId,
-        version: u32,
-        at: Timestamp,
-    ) -> Result<()> {
-        let card = self
+    pub(crate) fn restore_change(&mut self, tenant: TenantId, change: Change) -> Result<()> {
+        let (card, version) = (change.card, change.version);
+        let stored = self
             .tables
-            .version(tenant, card, version)?
+            .stored_version(tenant, card, version)?
             .ok_or_else(|| Error::NotFound { what: format!("version {version} of card {card}") })?;
-        let vector = self.tables.vector(tenant, &card)?.map(Arc::from);
-        self.log_at(tenant, kind, card, (vector, None), at)?;
+        let (card, vector) = self.tables.vector_of(tenant, stored)?;
+        self.log_change(tenant, Change { lookups: vec![], ..change }, Arc::new(card), vector, None)?;
+        for lookup in change.lookups {
+            self.change_lookup(tenant, lookup)?;
+        }
         Ok(())
     }
 
-    /// Points an exact look-up at a card.
+    /// Points an exact look-up at a card, as a part of the tenant's last change.
     pub(crate) fn set_lookup(&mut self, tenant: TenantId, lookup: &Lookup<'_>, card: CardId) -> Result<()> {
-        let key = lookup.key(tenant);
-        self.put(TableId::Lookup, &key, &record::seal_bytes(TableId::Lookup, &key, &card.to_bytes()))
+        let key = lookup.key();
+        match self.lookup_key(tenant, &key)? == Some(card) {
+            true => Ok(()),
+            false => self.change_lookup(tenant, LookupChange { key, card: Some(card) }),
+        }
     }
 
-    /// Removes an exact look-up.
+    /// Removes an exact look-up, as a part of the tenant's last change.
     pub(crate) fn clear_lookup(&mut self, tenant: TenantId, lookup: &Lookup<'_>) -> Result<()> {
-        self.writes += 1;
-        self.tables.remove(TableId::Lookup, &lookup.key(tenant))
+        self.change_lookup(tenant, LookupChange { key: lookup.key(), card: None })
+    }
+
+    /// Logs that only what leads to a card changes: look-ups that follow belong to it.
+    pub(crate) fn log_lookups(&mut self, tenant: TenantId, id: CardId) -> Result<()> {
+        let Some(stored) = self.tables.stored(tenant, id)? else {
+            return Err(Error::NotFound { what: format!("card {id}") });
+        };
+        let (card, vector) = self.tables.vector_of(tenant, stored)?;
+        self.log(tenant, ChangeKind::Lookups, card, vector, None).map(drop)
     }
 
     /// The number of a tenant.
@@ -279,6 +383,11 @@ impl<'t> Batch<'t> {
         self.put_meta(name, &number.to_le_bytes())
     }
 
+    /// True when this batch has written the card: no index shows it as it is.
+    pub(crate) fn is_changed(&self, tenant: TenantId, card: CardId) -> bool {
+        self.changed.contains(&(tenant, card))
+    }
+
     /// Notes a hash of a card so that a later write of this batch finds the card, which no
     /// index holds yet.
     pub(crate) fn note(&mut self, tenant: TenantId, hash: u64, card: CardId) {
@@ -290,27 +399,28 @@ impl<'t> Batch<'t> {
         self.notes.get(&(tenant, hash)).map_or(&[], Vec::as_slice)
     }
 
-    fn put(&mut self, table: TableId, key: &[u8], value: &[u8]) -> Result<()> {
+    fn put_card(&mut self, tenant: TenantId, card: &Card, vector: Option<&[f32]>) -> Result<()> {
+        let key = keys::card(tenant, card.id);
         self.writes += 1;
-        self.tables.put(table, key, value)
+        self.tables.put(&key, &record::seal_card(TableId::Cards, &key, card, vector)?)
     }
 
-    fn put_record(&mut self, table: TableId, key: &[u8], card: &Card) -> Result<()> {
-        let value = record::seal_card(table, key, card)?;
-        self.put(table, key, &value)
-    }
-
-    fn put_vector(
-        &mut self,
-        tenant: TenantId,
-        card: &mut Card,
-        vector: Option<Vec<f32>>,
-    ) -> Result<Option<Arc<[f32]>>> {
-        let Some(vector) = vector else { return Ok(None) };
-        card.vector_version = card.version;
+    fn put_earlier(&mut self, tenant: TenantId, card: &Card, vector: Option<&[f32]>) -> Result<()> {
         let key = keys::version(tenant, card.id, card.version);
-        self.put(TableId::Vectors, &key, &record::seal_vector(&key, &vector))?;
-        Ok(Some(vector.into()))
+        self.writes += 1;
+        self.tables.put(&key, &record::seal_card(TableId::Versions, &key, card, vector)?)
+    }
+
+    fn change_lookup(&mut self, tenant: TenantId, lookup: LookupChange) -> Result<()> {
+        self.writes += 1;
+        self.with_log(tenant, |log| {
+            let Some(change) = log.changes.last_mut() else {
+                return Err(Error::Internal("a look-up was changed without a change of its tenant".into()));
+            };
+            change.lookups.push(lookup);
+            log.lookups.insert(lookup.key, lookup.card);
+            Ok(())
+        })?
     }
 
     fn log(
@@ -318,31 +428,41 @@ impl<'t> Batch<'t> {
         tenant: TenantId,
         kind: ChangeKind,
         card: Card,
-        vector: Option<Arc<[f32]>>,
-        prepared: Option<Arc<Prepared>>,
+        vector: Option<Vec<f32>>,
+        payload: Option<Payload>,
     ) -> Result<Arc<Card>> {
-        let at = card.updated_at;
-        self.log_at(tenant, kind, card, (vector, prepared), at)
+        let change = Change {
+            kind,
+            track: card.track,
+            card: card.id,
+            version: card.version,
+            at: card.updated_at,
+            lookups: Vec::new(),
+        };
+        let card = Arc::new(card);
+        self.log_change(tenant, change, card.clone(), vector, payload)?;
+        Ok(card)
     }
 
-    fn log_at(
+    fn log_change(
         &mut self,
         tenant: TenantId,
-        kind: ChangeKind,
-        card: Card,
-        (vector, prepared): (Option<Arc<[f32]>>, Option<Arc<Prepared>>),
-        at: Timestamp,
-    ) -> Result<Arc<Card>> {
-        let sequence = self.sequence(tenant)? + 1;
-        let key = keys::change(tenant, sequence);
-        let change = Change { kind, track: card.track, card: card.id, version: card.version, at };
-        let value = record::seal_change(&key, &change);
-        self.put(TableId::Changes, &key, &value)?;
-        self.sequences.insert(tenant, sequence);
-        let card = Arc::new(card);
-        let checksum = record::stored_checksum(&value);
-        self.applied.push(Applied { tenant, sequence, checksum, kind, card: card.clone(), vector, prepared });
-        Ok(card)
+        change: Change,
+        card: Arc<Card>,
+        vector: Option<Vec<f32>>,
+        payload: Option<Payload>,
+    ) -> Result<()> {
+        self.writes += 1;
+        self.changed.insert((tenant, change.card));
+        let kind = change.kind;
+        let sequence = self.with_log(tenant, |log| {
+            log.sequence += 1;
+            log.changes.push(change);
+            log.sequence
+        })?;
+        let vector = vector.map(Arc::from);
+        self.applied.push(Applied { tenant, sequence, checksum: 0, kind, card, vector, payload });
+        Ok(())
     }
 }
 

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::batch::{Batch, META_NEXT_TENANT};
 use crate::store::io::{Io, IoFile, OpenMode, RedbFile, at};
+use crate::store::keys::TenantId;
+use crate::store::lookups::Lookups;
 use crate::store::tables::{ReadBytes, Tables, storage};
 use crate::store::writer::{Observer, Writer, WriterBounds};
 use crate::{Error, Result};
@@ -56,6 +58,8 @@ pub(crate) struct DatabaseOptions {
     pub(crate) io: Arc<dyn Io>,
     /// redb's page cache, bytes.
     pub(crate) cache_bytes: usize,
+    /// Memory for exact look-ups, bytes.
+    pub(crate) lookup_bytes: usize,
     /// Writers that may wait.
     pub(crate) queue: usize,
     /// Writers in one commit.
@@ -74,6 +78,7 @@ pub(crate) struct Database {
     // Dropped in this order: the writer first (it ends its thread), the lock last.
     writer: Writer,
     redb: Arc<redb::Database>,
+    lookups: Arc<Lookups>,
     io: Arc<dyn Io>,
     directory: PathBuf,
     _lock: Box<dyn IoFile>,
@@ -126,8 +131,10 @@ impl Database {
         }
         let redb = Arc::new(redb);
         let bounds = WriterBounds { queue: options.queue, batch: options.batch };
-        let writer = Writer::start(redb.clone(), seed, bounds, observer)?;
-        Ok(Self { writer, redb, io, directory: directory.to_owned(), _lock: lock })
+        let index = directory.join(INDEX_DIRECTORY);
+        let lookups = Arc::new(Lookups::new(io.clone(), index, options.lookup_bytes));
+        let writer = Writer::start(redb.clone(), lookups.clone(), seed, bounds, observer)?;
+        Ok(Self { writer, redb, lookups, io, directory: directory.to_owned(), _lock: lock })
     }
 
     /// A consistent view of everything committed so far.
@@ -141,6 +148,27 @@ impl Database {
         work: impl FnOnce(&mut Batch<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer.write(work)
+    }
+
+    /// Makes sure that a tenant's exact look-ups are in memory, so that the next write to it
+    /// does not keep the others waiting.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(crate) fn load_lookups(&self, tenant: TenantId) -> Result<()> {
+        if self.lookups.is_loaded(tenant) {
+            return Ok(());
+        }
+        let tables = self.read()?;
+        let (last, _) = tables.last_change(tenant)?;
+        self.lookups.open(&tables, tenant, last)?;
+        self.lookups.make_room();
+        Ok(())
+    }
+
+    /// The exact look-ups in memory.
+    pub(crate) fn lookups(&self) -> &Lookups {
+        &self.lookups
     }
 
     /// Why writes are refused, if they are.
@@ -227,11 +255,7 @@ fn take_lock(io: &dyn Io, directory: &Path) -> Result<Box<dyn IoFile>> {
 
 /// Checks the format of an existing store or lays out a new one; gives its seed.
 fn initialise(redb: &redb::Database, seed: u64, exists: bool) -> Result<u64> {
-    let existing = match redb
-        .begin_read()
-        .map_err(storage)?
-        .open_table(crate::store::keys::TableId::Meta.definition())
-    {
+    let existing = match redb.begin_read().map_err(storage)?.open_table(crate::store::keys::TABLE) {
         Ok(_) => Some(Tables::read(&redb.begin_read().map_err(storage)?)?),
         Err(redb::TableError::TableDoesNotExist(_)) => None,
         Err(error) => return Err(storage(error)),

@@ -1,7 +1,9 @@
-//! The one place that knows the keys of every table.
+//! The one place that knows the keys of the store.
 //!
-//! All keys but those of `meta` and `tenant_names` start with the tenant, big-endian, so
-//! that a tenant's data is one contiguous range of each table.
+//! The store is one table of redb, so that a commit writes one path from its root however
+//! many kinds of records it touches. A key is `tenant u32 · table u8 · rest`, big-endian: a
+//! tenant's data is one contiguous range, and in it each logical table. Tenant 0 is the store
+//! itself.
 
 use redb::TableDefinition;
 use xxhash_rust::xxh3::Xxh3;
@@ -12,8 +14,11 @@ use crate::card::{CardId, Fact, Track};
 /// ours may not.
 pub(crate) type Definition = TableDefinition<'static, &'static [u8], &'static [u8]>;
 
-/// The tables of a store. The discriminant goes into each record's checksum and is never
-/// reused.
+/// redb's handle of the one table.
+pub(crate) const TABLE: Definition = TableDefinition::new("memcards");
+
+/// The logical tables of a store. The number stands in each key and goes into each record's
+/// checksum; it is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum TableId {
@@ -23,32 +28,20 @@ pub(crate) enum TableId {
     TenantNames = 2,
     /// (tenant) → name and creation.
     Tenants = 3,
-    /// (tenant, card) → the current version.
+    /// (card) → the current version, and the vector that it brought.
     Cards = 4,
-    /// (tenant, card, version) → each earlier version.
+    /// (card, version) → each earlier version, and the vector that it brought.
     Versions = 5,
-    /// (tenant, card, version) → the vector of that version's content.
-    Vectors = 6,
-    /// (tenant, kind, hash) → card; exact look-ups.
-    Lookup = 7,
-    /// (tenant, sequence) → what changed.
-    Changes = 8,
+    /// (sequence) → what changed, exact look-ups included.
+    Changes = 6,
 }
 
 impl TableId {
     /// Every table, in order of its number.
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Meta,
-        Self::TenantNames,
-        Self::Tenants,
-        Self::Cards,
-        Self::Versions,
-        Self::Vectors,
-        Self::Lookup,
-        Self::Changes,
-    ];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Meta, Self::TenantNames, Self::Tenants, Self::Cards, Self::Versions, Self::Changes];
 
-    /// The table's name in the file.
+    /// The table's name in messages.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Meta => "meta",
@@ -56,15 +49,22 @@ impl TableId {
             Self::Tenants => "tenants",
             Self::Cards => "cards",
             Self::Versions => "versions",
-            Self::Vectors => "vectors",
-            Self::Lookup => "lookup",
             Self::Changes => "changes",
         }
     }
 
-    /// redb's handle for the table.
-    pub(crate) const fn definition(self) -> Definition {
-        TableDefinition::new(self.name())
+    /// The table in which a key stands; `None` when this is no key of ours.
+    pub(crate) fn of_key(key: &[u8]) -> Option<Self> {
+        let number = *key.get(4)?;
+        let table = Self::ALL.into_iter().find(|table| *table as u8 == number)?;
+        let of_the_store = matches!(table, Self::Meta | Self::TenantNames | Self::Tenants);
+        (of_the_store == (TenantId::of_key(key)? == STORE)).then_some(table)
+    }
+
+    /// The key prefix of a tenant's part of the table.
+    const fn prefix(self, tenant: TenantId) -> [u8; 5] {
+        let [a, b, c, d] = tenant.0.to_be_bytes();
+        [a, b, c, d, self as u8]
     }
 }
 
@@ -72,15 +72,13 @@ impl TableId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct TenantId(pub(crate) u32);
 
-impl TenantId {
-    /// The key prefix of everything the tenant owns.
-    pub(crate) const fn prefix(self) -> [u8; 4] {
-        self.0.to_be_bytes()
-    }
+/// What stands in keys that belong to no tenant.
+const STORE: TenantId = TenantId(0);
 
-    /// First key after everything the tenant owns; `None` for the last possible tenant.
-    pub(crate) fn end(self) -> Option<[u8; 4]> {
-        self.0.checked_add(1).map(u32::to_be_bytes)
+impl TenantId {
+    /// The number as it stands in keys and values.
+    pub(crate) const fn bytes(self) -> [u8; 4] {
+        self.0.to_be_bytes()
     }
 
     /// The tenant whose key this is.
@@ -89,44 +87,72 @@ impl TenantId {
     }
 }
 
+fn of_store(table: TableId, rest: &[u8]) -> Vec<u8> {
+    [table.prefix(STORE).as_slice(), rest].concat()
+}
+
+/// Key of a setting.
+pub(crate) fn meta(name: &str) -> Vec<u8> {
+    of_store(TableId::Meta, name.as_bytes())
+}
+
+/// Key of a tenant's name.
+pub(crate) fn tenant_name(name: &str) -> Vec<u8> {
+    of_store(TableId::TenantNames, name.as_bytes())
+}
+
+/// Key of a tenant's own record.
+pub(crate) fn tenant(id: TenantId) -> Vec<u8> {
+    of_store(TableId::Tenants, &id.bytes())
+}
+
+/// The tenant in a key of `tenants`.
+pub(crate) fn tenant_of_key(key: &[u8]) -> Option<TenantId> {
+    TenantId::of_key(key.get(5..9)?)
+}
+
 /// Key of `cards`.
-pub(crate) fn card(tenant: TenantId, card: CardId) -> [u8; 20] {
-    let mut key = [0; 20];
-    key[..4].copy_from_slice(&tenant.prefix());
-    key[4..].copy_from_slice(&card.to_bytes());
+pub(crate) fn card(tenant: TenantId, card: CardId) -> [u8; 21] {
+    let mut key = [0; 21];
+    key[..5].copy_from_slice(&TableId::Cards.prefix(tenant));
+    key[5..].copy_from_slice(&card.to_bytes());
     key
 }
 
-/// Key of `versions` and `vectors`.
-pub(crate) fn version(tenant: TenantId, id: CardId, version: u32) -> [u8; 24] {
-    let mut key = [0; 24];
-    key[..20].copy_from_slice(&card(tenant, id));
-    key[20..].copy_from_slice(&version.to_be_bytes());
+/// Key of `versions`.
+pub(crate) fn version(tenant: TenantId, id: CardId, version: u32) -> [u8; 25] {
+    let mut key = [0; 25];
+    key[..5].copy_from_slice(&TableId::Versions.prefix(tenant));
+    key[5..21].copy_from_slice(&id.to_bytes());
+    key[21..].copy_from_slice(&version.to_be_bytes());
     key
 }
 
 /// Key of `changes`.
-pub(crate) fn change(tenant: TenantId, sequence: u64) -> [u8; 12] {
-    let mut key = [0; 12];
-    key[..4].copy_from_slice(&tenant.prefix());
-    key[4..].copy_from_slice(&sequence.to_be_bytes());
+pub(crate) fn change(tenant: TenantId, sequence: u64) -> [u8; 13] {
+    let mut key = [0; 13];
+    key[..5].copy_from_slice(&TableId::Changes.prefix(tenant));
+    key[5..].copy_from_slice(&sequence.to_be_bytes());
     key
 }
 
-/// The card in a key of `cards`, `versions` or `vectors`.
+/// The card in a key of `cards` or `versions`.
 pub(crate) fn card_of_key(key: &[u8]) -> Option<CardId> {
-    Some(CardId::from_bytes(key.get(4..20)?.try_into().ok()?))
+    Some(CardId::from_bytes(key.get(5..21)?.try_into().ok()?))
 }
 
-/// The version in a key of `versions` or `vectors`.
+/// The version in a key of `versions`.
 pub(crate) fn version_of_key(key: &[u8]) -> Option<u32> {
-    Some(u32::from_be_bytes(key.get(20..24)?.try_into().ok()?))
+    Some(u32::from_be_bytes(key.get(21..25)?.try_into().ok()?))
 }
 
 /// The sequence in a key of `changes`.
 pub(crate) fn sequence_of_key(key: &[u8]) -> Option<u64> {
-    Some(u64::from_be_bytes(key.get(4..12)?.try_into().ok()?))
+    Some(u64::from_be_bytes(key.get(5..13)?.try_into().ok()?))
 }
+
+/// Kind and hash of an exact look-up inside one tenant.
+pub(crate) type LookupKey = [u8; 17];
 
 /// What an exact look-up asks for.
 #[derive(Clone, Copy, Debug)]
@@ -156,13 +182,10 @@ pub(crate) enum Detail<'a> {
     Speaker(&'a str),
 }
 
-const LOOKUP_KEY_LENGTH: usize = 21;
-
 impl Lookup<'_> {
-    /// Key of `lookup`.
-    pub(crate) fn key(&self, tenant: TenantId) -> [u8; LOOKUP_KEY_LENGTH] {
-        let mut key = [0; LOOKUP_KEY_LENGTH];
-        key[..4].copy_from_slice(&tenant.prefix());
+    /// Kind and hash under which the tenant's look-up is kept.
+    pub(crate) fn key(&self) -> LookupKey {
+        let mut key = [0; 17];
         let (kind, hash) = match self {
             Self::Content { hash, track, category, detail } => {
                 let hash = hash.to_le_bytes();
@@ -177,13 +200,10 @@ impl Lookup<'_> {
                     Detail::Speaker(name) => {
                         (1, digest(&[&hash, &track, category, b"speaker", name.as_bytes(), b""]))
                     }
-                    Detail::Turn(session, turn) => {
-                        // Turns of a session stand side by side, so that writing the next one
-                        // touches the page of the one before and not a page of its own.
-                        let session = digest(&[&track, category, session.as_bytes()]);
-                        let content = digest(&[&hash]);
-                        (5, (session >> 64 << 64) | u128::from(*turn) << 32 | (content >> 96))
-                    }
+                    Detail::Turn(session, turn) => (
+                        1,
+                        digest(&[&hash, &track, category, b"turn", session.as_bytes(), &turn.to_le_bytes()]),
+                    ),
                 }
             }
             Self::MergeKey(name) => (2, digest(&[name.as_bytes()])),
@@ -193,8 +213,8 @@ impl Lookup<'_> {
             }
             Self::Idempotency(name) => (4, digest(&[name.as_bytes()])),
         };
-        key[4] = kind;
-        key[5..].copy_from_slice(&hash.to_be_bytes());
+        key[0] = kind;
+        key[1..].copy_from_slice(&hash.to_be_bytes());
         key
     }
 }
@@ -227,32 +247,27 @@ mod tests {
         assert_eq!(version_of_key(&keys[0]), Some(2));
         assert_eq!(TenantId::of_key(&keys[3]), Some(TenantId(2)));
         assert_eq!(sequence_of_key(&change(TenantId(9), 77)), Some(77));
+        assert_eq!(TableId::of_key(&keys[1]), Some(TableId::Versions));
+        assert_eq!(TableId::of_key(&tenant(TenantId(7))), Some(TableId::Tenants));
+        assert_eq!(tenant_of_key(&tenant(TenantId(7))), Some(TenantId(7)));
+        // Records of a tenant under the store's number, and the other way round, are no keys.
+        assert_eq!(TableId::of_key(&card(TenantId(0), id(1))), None);
+        assert_eq!(TableId::of_key(&[0, 0, 0, 9, 1]), None);
     }
 
     #[test]
-    fn look_ups_of_a_session_are_in_the_order_of_its_turns() {
-        let turn = |hash, turn| {
-            let detail = Detail::Turn("s", turn);
-            Lookup::Content { hash, track: Track::Episodic, category: "x", detail }.key(TenantId(1))
-        };
-        assert!([turn(9, 0), turn(5, 1), turn(7, 2), turn(1, 300), turn(8, u32::MAX)].is_sorted());
-        assert_ne!(turn(5, 1), turn(6, 1));
-    }
-
-    #[test]
-    fn look_ups_differ_by_kind_tenant_and_event() {
+    fn look_ups_differ_by_kind_and_event() {
         let content = |detail| Lookup::Content { hash: 5, track: Track::Episodic, category: "x", detail };
         let keys = [
-            Lookup::MergeKey("a").key(TenantId(1)),
-            Lookup::Idempotency("a").key(TenantId(1)),
-            Lookup::MergeKey("a").key(TenantId(2)),
-            content(Detail::None).key(TenantId(1)),
-            content(Detail::Turn("s", 1)).key(TenantId(1)),
-            content(Detail::Turn("s", 2)).key(TenantId(1)),
-            content(Detail::Moment(1)).key(TenantId(1)),
-            content(Detail::Moment(2)).key(TenantId(1)),
-            content(Detail::Speaker("s")).key(TenantId(1)),
-            content(Detail::Speaker("moment")).key(TenantId(1)),
+            Lookup::MergeKey("a").key(),
+            Lookup::Idempotency("a").key(),
+            content(Detail::None).key(),
+            content(Detail::Turn("s", 1)).key(),
+            content(Detail::Turn("s", 2)).key(),
+            content(Detail::Moment(1)).key(),
+            content(Detail::Moment(2)).key(),
+            content(Detail::Speaker("s")).key(),
+            content(Detail::Speaker("moment")).key(),
         ];
         for (i, a) in keys.iter().enumerate() {
             assert!(keys[i + 1..].iter().all(|b| a != b));

@@ -2,7 +2,8 @@
 //!
 //! Only this room touches redb, and all of its file access goes through [`io`]. It keeps
 //! cards, their versions, vectors, look-ups and the change log consistent in one
-//! transaction. It does not know the indexes (they receive committed changes through an
+//! transaction; exact look-ups stand in the change log and are answered from memory
+//! ([`lookups`]). It does not know the indexes (they receive committed changes through an
 //! observer) nor the rules that decide what is written.
 
 mod backup;
@@ -10,16 +11,16 @@ mod batch;
 mod database;
 pub mod io;
 pub(crate) mod keys;
+pub(crate) mod lookups;
 pub(crate) mod record;
-mod reply;
 mod tables;
 mod verify;
 mod writer;
 
 pub(crate) use batch::{Applied, Batch};
 pub(crate) use database::{Database, DatabaseOptions, ModelRecord, read_model};
-pub(crate) use keys::{Detail, Lookup, TableId, TenantId};
-pub(crate) use record::ChangeKind;
+pub(crate) use keys::{Detail, Lookup, LookupKey, TenantId};
+pub(crate) use record::{Change, ChangeKind, EncodedCard, LoggedChange, LookupChange};
 pub use tables::TenantRecord;
-pub(crate) use tables::{ReadBytes, Tables, open_lookup};
+pub(crate) use tables::{ReadBytes, Tables};
 pub use verify::{Finding, VerifyReport};

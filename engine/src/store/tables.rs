@@ -8,8 +8,8 @@ use redb::{AccessGuard, ReadTransaction, ReadableTable, Table, WriteTransaction}
 use serde::{Deserialize, Serialize};
 
 use crate::card::{Card, CardId};
-use crate::store::keys::{self, Lookup, TableId, TenantId};
-use crate::store::record::{self, Change, Schema};
+use crate::store::keys::{self, TableId, TenantId};
+use crate::store::record::{self, LoggedChange, Schema};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
@@ -38,15 +38,6 @@ pub(crate) fn storage(error: impl Into<redb::Error>) -> Error {
     }
 }
 
-/// The card in a value of `lookup`.
-pub(crate) fn open_lookup(key: &[u8], value: &[u8]) -> Result<CardId> {
-    let bytes = record::open_bytes(TableId::Lookup, key, value)?;
-    let id = bytes
-        .try_into()
-        .map_err(|_| Error::corrupt(record::place(TableId::Lookup, key), "not a card identifier"))?;
-    Ok(CardId::from_bytes(id))
-}
-
 /// What is known of a tenant itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,112 +48,67 @@ pub struct TenantRecord {
     pub created_at: Timestamp,
 }
 
-/// Every table of one transaction.
+/// Every logical table of one transaction, in the one table of redb.
 #[derive(Debug)]
-pub(crate) struct Tables<T> {
-    pub(crate) meta: T,
-    pub(crate) tenant_names: T,
-    pub(crate) tenants: T,
-    pub(crate) cards: T,
-    pub(crate) versions: T,
-    pub(crate) vectors: T,
-    pub(crate) lookup: T,
-    pub(crate) changes: T,
-}
+pub(crate) struct Tables<T>(T);
 
 impl Tables<ReadTable> {
-    /// Opens the tables of a read transaction; they stay readable after it is dropped.
+    /// Opens the table of a read transaction; it stays readable after that is dropped.
     pub(crate) fn read(transaction: &ReadTransaction) -> Result<Self> {
-        let table = |id: TableId| transaction.open_table(id.definition()).map_err(storage);
-        Self::open(table)
+        transaction.open_table(keys::TABLE).map(Self).map_err(storage)
     }
 }
 
 impl<'t> Tables<WriteTable<'t>> {
-    /// Opens (and creates) the tables of a write transaction.
+    /// Opens (and creates) the table of a write transaction.
     pub(crate) fn write(transaction: &'t WriteTransaction) -> Result<Self> {
-        let table = |id: TableId| transaction.open_table(id.definition()).map_err(storage);
-        Self::open(table)
+        transaction.open_table(keys::TABLE).map(Self).map_err(storage)
     }
 
     /// Writes a sealed value.
-    pub(crate) fn put(&mut self, table: TableId, key: &[u8], value: &[u8]) -> Result<()> {
-        self.table_mut(table).insert(key, value).map_err(storage)?;
+    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.0.insert(key, value).map_err(storage)?;
         Ok(())
     }
 
-    /// Removes a value.
-    pub(crate) fn remove(&mut self, table: TableId, key: &[u8]) -> Result<()> {
-        self.table_mut(table).remove(key).map_err(storage)?;
-        Ok(())
+    /// Writes a sealed value; false when there was one under the key.
+    pub(crate) fn put_new(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+        Ok(self.0.insert(key, value).map_err(storage)?.is_none())
     }
 
     /// Writes a setting.
     pub(crate) fn put_meta(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        let value = record::seal_bytes(TableId::Meta, name.as_bytes(), bytes);
-        self.put(TableId::Meta, name.as_bytes(), &value)
+        let key = keys::meta(name);
+        self.put(&key, &record::seal_bytes(TableId::Meta, &key, bytes))
     }
 
     /// Registers a tenant under a number.
     pub(crate) fn put_tenant(&mut self, id: TenantId, tenant: &TenantRecord) -> Result<()> {
         let json =
             serde_json::to_vec(tenant).map_err(|e| Error::Internal(format!("encoding a tenant: {e}")))?;
-        let key = id.prefix();
-        self.put(TableId::Tenants, &key, &record::seal(TableId::Tenants, &key, Schema::TenantJson, &json))?;
-        let name = tenant.name.as_bytes();
-        self.put(TableId::TenantNames, name, &record::seal_bytes(TableId::TenantNames, name, &key))
-    }
-
-    fn table_mut(&mut self, table: TableId) -> &mut WriteTable<'t> {
-        match table {
-            TableId::Meta => &mut self.meta,
-            TableId::TenantNames => &mut self.tenant_names,
-            TableId::Tenants => &mut self.tenants,
-            TableId::Cards => &mut self.cards,
-            TableId::Versions => &mut self.versions,
-            TableId::Vectors => &mut self.vectors,
-            TableId::Lookup => &mut self.lookup,
-            TableId::Changes => &mut self.changes,
-        }
+        let key = keys::tenant(id);
+        self.put(&key, &record::seal(TableId::Tenants, &key, Schema::TenantJson, &json))?;
+        let name = keys::tenant_name(&tenant.name);
+        self.put(&name, &record::seal_bytes(TableId::TenantNames, &name, &id.bytes()))
     }
 }
 
-/// Entries of a table between two bounds, checked one by one by the caller.
+/// A raw entry of the store, checked by the caller.
 type Entry<'a> = Result<(AccessGuard<'a, &'static [u8]>, AccessGuard<'a, &'static [u8]>)>;
 
-impl<T: ReadBytes> Tables<T> {
-    fn open(mut table: impl FnMut(TableId) -> Result<T>) -> Result<Self> {
-        Ok(Self {
-            meta: table(TableId::Meta)?,
-            tenant_names: table(TableId::TenantNames)?,
-            tenants: table(TableId::Tenants)?,
-            cards: table(TableId::Cards)?,
-            versions: table(TableId::Versions)?,
-            vectors: table(TableId::Vectors)?,
-            lookup: table(TableId::Lookup)?,
-            changes: table(TableId::Changes)?,
-        })
-    }
+/// A card and the vector that its version brought.
+pub(crate) type Stored = (Card, Option<Vec<f32>>);
 
-    /// The table with that number.
-    pub(crate) fn table(&self, table: TableId) -> &T {
-        match table {
-            TableId::Meta => &self.meta,
-            TableId::TenantNames => &self.tenant_names,
-            TableId::Tenants => &self.tenants,
-            TableId::Cards => &self.cards,
-            TableId::Versions => &self.versions,
-            TableId::Vectors => &self.vectors,
-            TableId::Lookup => &self.lookup,
-            TableId::Changes => &self.changes,
-        }
+impl<T: ReadBytes> Tables<T> {
+    fn get(&self, key: &[u8]) -> Result<Option<AccessGuard<'_, &'static [u8]>>> {
+        self.0.get(key).map_err(storage)
     }
 
     /// A setting.
     pub(crate) fn meta(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let key = name.as_bytes();
-        let Some(value) = self.meta.get(key).map_err(storage)? else { return Ok(None) };
-        Ok(Some(record::open_bytes(TableId::Meta, key, value.value())?.to_vec()))
+        let key = keys::meta(name);
+        let Some(value) = self.get(&key)? else { return Ok(None) };
+        Ok(Some(record::open_bytes(TableId::Meta, &key, value.value())?.to_vec()))
     }
 
     /// A setting that is a number.
@@ -170,47 +116,60 @@ impl<T: ReadBytes> Tables<T> {
         let Some(bytes) = self.meta(name)? else { return Ok(None) };
         let bytes: [u8; 8] = bytes
             .try_into()
-            .map_err(|_| Error::corrupt(record::place(TableId::Meta, name.as_bytes()), "not a number"))?;
+            .map_err(|_| Error::corrupt(record::place(TableId::Meta, &keys::meta(name)), "not a number"))?;
         Ok(Some(u64::from_le_bytes(bytes)))
     }
 
     /// The number of a tenant.
     pub(crate) fn tenant_id(&self, name: &str) -> Result<Option<TenantId>> {
-        let key = name.as_bytes();
-        let Some(value) = self.tenant_names.get(key).map_err(storage)? else { return Ok(None) };
-        let bytes = record::open_bytes(TableId::TenantNames, key, value.value())?;
+        let key = keys::tenant_name(name);
+        let Some(value) = self.get(&key)? else { return Ok(None) };
+        let bytes = record::open_bytes(TableId::TenantNames, &key, value.value())?;
         TenantId::of_key(bytes)
             .map(Some)
-            .ok_or_else(|| Error::corrupt(record::place(TableId::TenantNames, key), "not a tenant number"))
+            .ok_or_else(|| Error::corrupt(record::place(TableId::TenantNames, &key), "not a tenant number"))
     }
 
     /// Every tenant, in order of its number.
     pub(crate) fn tenants(&self) -> Result<Vec<(TenantId, TenantRecord)>> {
-        self.tenants
-            .iter()
+        let (first, last) = (keys::tenant(TenantId(0)), keys::tenant(TenantId(u32::MAX)));
+        self.0
+            .range(first.as_slice()..=last.as_slice())
             .map_err(storage)?
             .map(|entry| {
                 let (key, value) = entry.map_err(storage)?;
                 let (key, value) = (key.value(), value.value());
                 let bad = |detail: String| Error::corrupt(record::place(TableId::Tenants, key), detail);
-                let id = TenantId::of_key(key).ok_or_else(|| bad("not a tenant key".into()))?;
+                let id = keys::tenant_of_key(key).ok_or_else(|| bad("not a tenant key".into()))?;
                 let (_, json) = record::open(TableId::Tenants, key, value)?;
                 Ok((id, serde_json::from_slice(json).map_err(|e| bad(e.to_string()))?))
             })
             .collect()
     }
 
+    /// True when the card is there.
+    pub(crate) fn has_card(&self, tenant: TenantId, id: CardId) -> Result<bool> {
+        Ok(self.get(&keys::card(tenant, id))?.is_some())
+    }
+
     /// The current version of a card.
     pub(crate) fn card(&self, tenant: TenantId, id: CardId) -> Result<Option<Card>> {
         let key = keys::card(tenant, id);
-        let Some(value) = self.cards.get(key.as_slice()).map_err(storage)? else { return Ok(None) };
+        let Some(value) = self.get(&key)? else { return Ok(None) };
         record::open_card(TableId::Cards, &key, value.value()).map(Some)
+    }
+
+    /// The current version of a card, and the vector that it brought.
+    pub(crate) fn stored(&self, tenant: TenantId, id: CardId) -> Result<Option<Stored>> {
+        let key = keys::card(tenant, id);
+        let Some(value) = self.get(&key)? else { return Ok(None) };
+        record::open_card_and_vector(TableId::Cards, &key, value.value()).map(Some)
     }
 
     /// The earlier versions of a card, oldest first.
     pub(crate) fn earlier_versions(&self, tenant: TenantId, id: CardId) -> Result<Vec<Card>> {
         let (first, last) = (keys::version(tenant, id, 0), keys::version(tenant, id, u32::MAX));
-        self.versions
+        self.0
             .range(first.as_slice()..=last.as_slice())
             .map_err(storage)?
             .map(|entry| {
@@ -220,34 +179,51 @@ impl<T: ReadBytes> Tables<T> {
             .collect()
     }
 
+    /// One version of a card, current or earlier, and the vector that it brought.
+    pub(crate) fn stored_version(
+        &self,
+        tenant: TenantId,
+        id: CardId,
+        version: u32,
+    ) -> Result<Option<Stored>> {
+        if let Some(stored) = self.stored(tenant, id)?.filter(|(card, _)| card.version == version) {
+            return Ok(Some(stored));
+        }
+        let key = keys::version(tenant, id, version);
+        let Some(value) = self.get(&key)? else { return Ok(None) };
+        record::open_card_and_vector(TableId::Versions, &key, value.value()).map(Some)
+    }
+
     /// One version of a card, current or earlier.
     pub(crate) fn version(&self, tenant: TenantId, id: CardId, version: u32) -> Result<Option<Card>> {
         let key = keys::version(tenant, id, version);
-        if let Some(value) = self.versions.get(key.as_slice()).map_err(storage)? {
+        if let Some(value) = self.get(&key)? {
             return record::open_card(TableId::Versions, &key, value.value()).map(Some);
         }
         Ok(self.card(tenant, id)?.filter(|card| card.version == version))
     }
 
-    /// The vector of a version's content.
+    /// The vector of a version's content, which that version or an earlier one brought.
     pub(crate) fn vector(&self, tenant: TenantId, card: &Card) -> Result<Option<Vec<f32>>> {
-        if card.vector_version == 0 {
-            return Ok(None);
-        }
-        let key = keys::version(tenant, card.id, card.vector_version);
-        match self.vectors.get(key.as_slice()).map_err(storage)? {
-            Some(value) => record::open_vector(&key, value.value()).map(Some),
-            None => {
-                Err(Error::corrupt(record::place(TableId::Vectors, &key), "the card's vector is missing"))
-            }
+        match card.vector_version {
+            0 => Ok(None),
+            version => match self.stored_version(tenant, card.id, version)? {
+                Some((_, Some(vector))) => Ok(Some(vector)),
+                _ => Err(Error::corrupt(
+                    record::place(TableId::Versions, &keys::version(tenant, card.id, version)),
+                    "the card's vector is missing",
+                )),
+            },
         }
     }
 
-    /// The card an exact look-up leads to.
-    pub(crate) fn lookup(&self, tenant: TenantId, lookup: &Lookup<'_>) -> Result<Option<CardId>> {
-        let key = lookup.key(tenant);
-        let Some(value) = self.lookup.get(key.as_slice()).map_err(storage)? else { return Ok(None) };
-        open_lookup(&key, value.value()).map(Some)
+    /// The vector of a version's content, where what that version brought is read already.
+    pub(crate) fn vector_of(&self, tenant: TenantId, (card, own): Stored) -> Result<Stored> {
+        let vector = match own.is_some() && card.vector_version == card.version {
+            true => own,
+            false => self.vector(tenant, &card)?,
+        };
+        Ok((card, vector))
     }
 
     /// The tenant's cards after (before, when `backward`) a card, current versions only.
@@ -267,7 +243,7 @@ impl<T: ReadBytes> Tables<T> {
             (Some(edge), false) => (Bound::Excluded(edge.as_slice()), Bound::Included(high.as_slice())),
             (Some(edge), true) => (Bound::Included(low.as_slice()), Bound::Excluded(edge.as_slice())),
         };
-        let range = self.cards.range::<&[u8]>((from, to)).map_err(storage)?;
+        let range = self.0.range::<&[u8]>((from, to)).map_err(storage)?;
         let read = |entry: Result<_, redb::StorageError>| {
             let (key, value): (AccessGuard<'_, &'static [u8]>, AccessGuard<'_, &'static [u8]>) =
                 entry.map_err(storage)?;
@@ -281,48 +257,46 @@ impl<T: ReadBytes> Tables<T> {
         &'a self,
         tenant: TenantId,
         after: u64,
-    ) -> Result<impl Iterator<Item = Result<(u64, Change)>> + 'a> {
-        let (first, last) = (keys::change(tenant, after), keys::change(tenant, u64::MAX));
-        let range = self
-            .changes
-            .range::<&[u8]>((Bound::Excluded(first.as_slice()), Bound::Included(last.as_slice())))
-            .map_err(storage)?;
-        Ok(range.map(|entry| {
+    ) -> Result<impl Iterator<Item = Result<LoggedChange>> + 'a> {
+        let (low, high) = (keys::change(tenant, 0), keys::change(tenant, u64::MAX));
+        // A record holds changes from that of its key on.
+        let wanted = keys::change(tenant, after.saturating_add(1));
+        let before = self.0.range(low.as_slice()..=wanted.as_slice()).map_err(storage)?.next_back();
+        let first = match before {
+            Some(entry) => entry.map_err(storage)?.0.value().to_vec(),
+            None => low.to_vec(),
+        };
+        let range = self.0.range(first.as_slice()..=high.as_slice()).map_err(storage)?;
+        let records = range.map(|entry| {
             let (key, value) = entry.map_err(storage)?;
-            let sequence = keys::sequence_of_key(key.value()).ok_or_else(|| {
-                Error::corrupt(record::place(TableId::Changes, key.value()), "not a change key")
-            })?;
-            Ok((sequence, record::open_change(key.value(), value.value())?))
-        }))
+            record::open_changes(key.value(), value.value())
+        });
+        let changes = records.flat_map(|record| match record {
+            Ok(changes) => changes.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
+        Ok(changes.filter(move |change| change.as_ref().map_or(true, |change| change.sequence > after)))
     }
 
     /// The tenant's last change: its sequence, and the checksum that identifies it.
     pub(crate) fn last_change(&self, tenant: TenantId) -> Result<(u64, u64)> {
         let (first, last) = (keys::change(tenant, 0), keys::change(tenant, u64::MAX));
-        let mut range = self.changes.range(first.as_slice()..=last.as_slice()).map_err(storage)?;
+        let mut range = self.0.range(first.as_slice()..=last.as_slice()).map_err(storage)?;
         let Some(entry) = range.next_back() else { return Ok((0, 0)) };
         let (key, value) = entry.map_err(storage)?;
-        Ok((keys::sequence_of_key(key.value()).unwrap_or(0), record::stored_checksum(value.value())))
+        let changes = record::open_changes(key.value(), value.value())?;
+        Ok(changes.last().map_or((0, 0), |last| (last.sequence, last.checksum)))
     }
 
     /// The checksum that identifies one change; `None` when there is no such change.
     pub(crate) fn change_checksum(&self, tenant: TenantId, sequence: u64) -> Result<Option<u64>> {
-        let key = keys::change(tenant, sequence);
-        let value = self.changes.get(key.as_slice()).map_err(storage)?;
-        Ok(value.map(|value| record::stored_checksum(value.value())))
+        let Some(before) = sequence.checked_sub(1) else { return Ok(None) };
+        let found = self.changes(tenant, before)?.next().transpose()?;
+        Ok(found.filter(|change| change.sequence == sequence).map(|change| change.checksum))
     }
 
-    /// Every entry of a table whose key starts with `prefix`.
-    pub(crate) fn entries<'a>(
-        &'a self,
-        table: TableId,
-        tenant: Option<TenantId>,
-    ) -> Result<impl Iterator<Item = Entry<'a>> + 'a> {
-        let start = tenant.map_or(Vec::new(), |tenant| tenant.prefix().to_vec());
-        let end = tenant.and_then(TenantId::end).map(|end| end.to_vec());
-        let bounds =
-            (Bound::Included(start.as_slice()), end.as_deref().map_or(Bound::Unbounded, Bound::Excluded));
-        let range = self.table(table).range::<&[u8]>(bounds).map_err(storage)?;
-        Ok(range.map(|entry| entry.map_err(storage)))
+    /// Every entry of the store, in order of its key.
+    pub(crate) fn entries(&self) -> Result<impl Iterator<Item = Entry<'_>> + '_> {
+        Ok(self.0.iter().map_err(storage)?.map(|entry| entry.map_err(storage)))
     }
 }

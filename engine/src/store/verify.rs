@@ -1,14 +1,14 @@
 //! Walking everything and naming what is wrong and where. Changes nothing.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
 use crate::card::Card;
 use crate::store::database::Database;
 use crate::store::keys::{self, TableId, TenantId};
-use crate::store::record;
-use crate::store::tables::{ReadBytes, Tables, open_lookup};
+use crate::store::record::{self, LoggedChange};
+use crate::store::tables::{ReadBytes, Tables};
 use crate::{Error, Result};
 
 /// One thing that is wrong.
@@ -76,7 +76,7 @@ impl Database {
                     match tables.tenant_id(&tenant.name) {
                         Ok(Some(found)) if found == id => {}
                         Ok(_) => report.find(
-                            record::place(TableId::Tenants, &id.prefix()),
+                            record::place(TableId::Tenants, &keys::tenant(id)),
                             "the tenant's name does not lead back to it",
                         ),
                         Err(error) => report.note(error),
@@ -86,129 +86,73 @@ impl Database {
             Err(error) => report.note(error),
         }
         let mut walked = 0u64;
-        for table in TableId::ALL {
-            for entry in tables.entries(table, None)? {
-                let (key, value) = match entry {
-                    Ok(entry) => entry,
-                    Err(error) => {
-                        report.note(error);
-                        break;
-                    }
-                };
-                if let Err(error) = check(&tables, table, key.value(), value.value(), &known, &mut report) {
+        for entry in tables.entries()? {
+            let (key, value) = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
                     report.note(error);
+                    break;
                 }
-                walked += 1;
-                if walked.is_multiple_of(4096) {
-                    progress(walked);
-                }
+            };
+            if let Err(error) = check(&tables, key.value(), value.value(), &known, &mut report) {
+                report.note(error);
+            }
+            walked += 1;
+            if walked.is_multiple_of(4096) {
+                progress(walked);
             }
         }
-        check_sequences(&tables, &known, &mut report)?;
+        for &tenant in &known {
+            self.check_log(&tables, tenant, &mut report)?;
+        }
         progress(walked);
         Ok(report)
     }
-}
 
-fn check<T: ReadBytes>(
-    tables: &Tables<T>,
-    table: TableId,
-    key: &[u8],
-    value: &[u8],
-    known: &HashSet<TenantId>,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    let bad = |detail: &str| Error::corrupt(record::place(table, key), detail);
-    record::open(table, key, value)?;
-    if matches!(table, TableId::Meta | TableId::TenantNames) {
-        return Ok(());
-    }
-    let tenant = TenantId::of_key(key).ok_or_else(|| bad("the key has no tenant"))?;
-    if !known.contains(&tenant) {
-        return Err(bad("belongs to no known tenant"));
-    }
-    match table {
-        TableId::Cards => {
-            report.cards += 1;
-            let card = record::open_card(table, key, value)?;
-            check_card(tables, tenant, key, &card)?;
-            let earlier = tables.earlier_versions(tenant, card.id)?;
-            let expected = 1..card.version;
-            if !earlier.iter().map(|card| card.version).eq(expected) {
-                return Err(bad("its earlier versions are not complete"));
+    /// A tenant's changes are numbered 1, 2, 3, …; the look-ups that they leave lead to cards,
+    /// and are those of the snapshot file.
+    fn check_log<T: ReadBytes>(
+        &self,
+        tables: &Tables<T>,
+        tenant: TenantId,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let snapshot = match self.lookups().read_snapshot(tenant)? {
+            None => None,
+            Some((path, read)) => {
+                report.index_files += 1;
+                let path = path.display().to_string();
+                match read {
+                    Ok(index) => Some((path, index)),
+                    Err(detail) => {
+                        report.find(path, format!("{detail} (the index is rebuilt on use)"));
+                        None
+                    }
+                }
             }
-        }
-        TableId::Versions => {
-            report.versions += 1;
-            let card = record::open_card(table, key, value)?;
-            if keys::version_of_key(key) != Some(card.version) {
-                return Err(bad("the record is of another version"));
-            }
-            check_card(tables, tenant, key, &card)?;
-            if tables.card(tenant, card.id)?.is_none() {
-                return Err(bad("an earlier version without a current one"));
-            }
-        }
-        TableId::Vectors => {
-            report.vectors += 1;
-            let vector = record::open_vector(key, value)?;
-            if vector.iter().any(|x| !x.is_finite()) {
-                return Err(bad("the vector holds a number that is not finite"));
-            }
-            let (Some(card), Some(version)) = (keys::card_of_key(key), keys::version_of_key(key)) else {
-                return Err(bad("not a vector key"));
-            };
-            if tables.version(tenant, card, version)?.is_none_or(|card| card.vector_version != version) {
-                return Err(bad("no version of a card owns this vector"));
-            }
-        }
-        TableId::Lookup => {
-            report.lookups += 1;
-            if tables.card(tenant, open_lookup(key, value)?)?.is_none() {
-                return Err(bad("leads to a card that is not there"));
-            }
-        }
-        TableId::Changes => {
-            report.changes += 1;
-            let change = record::open_change(key, value)?;
-            if tables.version(tenant, change.card, change.version)?.is_none() {
-                return Err(bad("names a version of a card that is not there"));
-            }
-        }
-        TableId::Meta | TableId::TenantNames | TableId::Tenants => {}
-    }
-    Ok(())
-}
-
-fn check_card<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId, key: &[u8], card: &Card) -> Result<()> {
-    let bad = |detail: String| Error::corrupt(record::place(TableId::Cards, key), detail);
-    if keys::card_of_key(key) != Some(card.id) {
-        return Err(bad("the record is of another card".into()));
-    }
-    for link in &card.links {
-        if tables.card(tenant, link.to)?.is_none() {
-            return Err(bad(format!("{} {}, which is not there", link.kind, link.to)));
-        }
-    }
-    tables.vector(tenant, card).map(drop)
-}
-
-/// A tenant's changes are numbered 1, 2, 3, … and name every version of every card.
-fn check_sequences<T: ReadBytes>(
-    tables: &Tables<T>,
-    known: &HashSet<TenantId>,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    for &tenant in known {
+        };
         let mut expected = 1;
+        let mut lookups = BTreeMap::new();
         for change in tables.changes(tenant, 0)? {
             match change {
-                Ok((sequence, _)) => {
+                Ok(LoggedChange { sequence, change, .. }) => {
                     if sequence != expected {
                         report.find(
                             record::place(TableId::Changes, &keys::change(tenant, sequence)),
                             format!("change {expected} is missing before it"),
                         );
+                    }
+                    for lookup in change.lookups {
+                        match lookup.card {
+                            Some(card) => lookups.insert(lookup.key, card),
+                            None => lookups.remove(&lookup.key),
+                        };
+                    }
+                    if let Some((path, index)) = &snapshot
+                        && index.applied() == sequence
+                        && index.entries() != lookups
+                    {
+                        report.find(path, "its look-ups are not those of the change log");
                     }
                     expected = sequence + 1;
                 }
@@ -218,6 +162,96 @@ fn check_sequences<T: ReadBytes>(
                 }
             }
         }
+        for card in lookups.into_values() {
+            report.lookups += 1;
+            if !tables.has_card(tenant, card)? {
+                let place = record::place(TableId::Cards, &keys::card(tenant, card));
+                report.find(place, "a look-up leads to this card, which is not there");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check<T: ReadBytes>(
+    tables: &Tables<T>,
+    key: &[u8],
+    value: &[u8],
+    known: &HashSet<TenantId>,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    let Some(table) = TableId::of_key(key) else {
+        return Err(Error::corrupt("the store file", format!("{key:02x?} is no key of a table")));
+    };
+    let bad = |detail: &str| Error::corrupt(record::place(table, key), detail);
+    record::open(table, key, value)?;
+    if matches!(table, TableId::Meta | TableId::TenantNames | TableId::Tenants) {
+        return Ok(());
+    }
+    let tenant = TenantId::of_key(key).ok_or_else(|| bad("the key has no tenant"))?;
+    if !known.contains(&tenant) {
+        return Err(bad("belongs to no known tenant"));
+    }
+    match table {
+        TableId::Cards => {
+            report.cards += 1;
+            let card = check_card(tables, table, tenant, key, value, report)?;
+            let earlier = tables.earlier_versions(tenant, card.id)?;
+            let expected = 1..card.version;
+            if !earlier.iter().map(|card| card.version).eq(expected) {
+                return Err(bad("its earlier versions are not complete"));
+            }
+        }
+        TableId::Versions => {
+            report.versions += 1;
+            let card = check_card(tables, table, tenant, key, value, report)?;
+            if keys::version_of_key(key) != Some(card.version) {
+                return Err(bad("the record is of another version"));
+            }
+            if !tables.has_card(tenant, card.id)? {
+                return Err(bad("an earlier version without a current one"));
+            }
+        }
+        TableId::Changes => {
+            for LoggedChange { sequence, change, .. } in record::open_changes(key, value)? {
+                report.changes += 1;
+                if tables.version(tenant, change.card, change.version)?.is_none() {
+                    let detail = format!("change {sequence} names a version of a card that is not there");
+                    return Err(bad(&detail));
+                }
+            }
+        }
+        TableId::Meta | TableId::TenantNames | TableId::Tenants => {}
     }
     Ok(())
+}
+
+fn check_card<T: ReadBytes>(
+    tables: &Tables<T>,
+    table: TableId,
+    tenant: TenantId,
+    key: &[u8],
+    value: &[u8],
+    report: &mut VerifyReport,
+) -> Result<Card> {
+    let bad = |detail: String| Error::corrupt(record::place(table, key), detail);
+    let (card, vector) = record::open_card_and_vector(table, key, value)?;
+    for link in &card.links {
+        if !tables.has_card(tenant, link.to)? {
+            return Err(bad(format!("{} {}, which is not there", link.kind, link.to)));
+        }
+    }
+    report.vectors += u64::from(vector.is_some());
+    if vector.iter().flatten().any(|x| !x.is_finite()) {
+        return Err(bad("the vector holds a number that is not finite".into()));
+    }
+    if vector.is_some() != (card.vector_version == card.version) {
+        return Err(
+            bad("it holds a vector that its version did not bring, or not the one it brought".into()),
+        );
+    }
+    if vector.is_none() {
+        tables.vector(tenant, &card)?;
+    }
+    Ok(card)
 }

@@ -1,8 +1,9 @@
 //! Durable remember beside bare redb on the same disk, in alternating rounds: one table, one
 //! key-value per record with as many bytes as memcards writes for a card. A second reference
-//! writes entries of the same number and size as memcards does into as many tables: what no
-//! program with this layout can undercut.
+//! writes entries of the same number and size as memcards does: what no program with this
+//! layout can undercut.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use memcards::{Options, Remember, Store};
 use memcards_benches::Outcome;
 use memcards_benches::latency::{Percentiles, median, timed};
 use memcards_benches::synthetic::{Random, statements, turns};
-use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use serde_json::{Value, json};
 
 #[derive(Args)]
@@ -53,13 +54,13 @@ enum Kind {
 
 const KEY_BYTES: usize = 20;
 
-/// The entry that a record has in one table: hashed keys spread over it, others ascend.
-#[derive(Clone, Debug)]
+/// One of the entries that a record has.
+#[derive(Clone, Copy, Debug)]
 struct Entry {
-    table: String,
+    /// Tells the entries of a record apart, and keeps those of its kind together.
+    kind: u8,
     key_bytes: usize,
     value_bytes: usize,
-    hashed: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
@@ -81,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
                     Kind::Statements => statements(seed, count, dimension).collect(),
                 }
             };
-            figures.push(compare(&name, arguments, seed, kind, &requests)?);
+            figures.push(compare(&name, arguments, seed, &requests)?);
         }
     }
     Ok(figures.into())
@@ -89,26 +90,15 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
 
 type Requests<'a> = &'a dyn Fn(u64, usize) -> Vec<Remember>;
 
-fn compare(
-    name: &str,
-    arguments: &Arguments,
-    seed: u64,
-    kind: Kind,
-    requests: Requests<'_>,
-) -> Outcome<Value> {
+fn compare(name: &str, arguments: &Arguments, seed: u64, requests: Requests<'_>) -> Outcome<Value> {
     let directory = match &arguments.directory {
         Some(directory) => tempfile::tempdir_in(directory)?,
         None => tempfile::tempdir()?,
     };
     let path = |name: &str| directory.path().join(name);
-    let layout = entries_per_record(&path("sample"), requests(seed, 2_000), kind)?;
+    let layout = entries_per_record(&path("sample"), requests(seed, 2_000))?;
     let bytes: usize = layout.iter().map(|entry| entry.key_bytes + entry.value_bytes).sum();
-    let single_table = [Entry {
-        table: "records".into(),
-        key_bytes: KEY_BYTES,
-        value_bytes: bytes - KEY_BYTES,
-        hashed: false,
-    }];
+    let one_entry = [Entry { kind: 0, key_bytes: KEY_BYTES, value_bytes: bytes - KEY_BYTES }];
     let store = Store::open(path("store"), Options::default())?;
     let bare = Database::create(path("bare.redb"))?;
     let mut keys = 0u64;
@@ -125,7 +115,7 @@ fn compare(
         let (time, latencies) = together(&store, round, requests(seed, count), arguments.callers)?;
         let our_rate = count as f64 / time.as_secs_f64();
         let (result, time) =
-            timed(|| bare_commits(&bare, &mut keys, &single_table, arguments.callers, arguments.each));
+            timed(|| bare_commits(&bare, &mut keys, &one_entry, arguments.callers, arguments.each));
         result?;
         let their_rate = count as f64 / time.as_secs_f64();
         let (result, time) =
@@ -133,7 +123,7 @@ fn compare(
         result?;
         let layout_rate = count as f64 / time.as_secs_f64();
         let our_times = one_by_one(&store, round, requests(seed ^ 1, arguments.single))?;
-        let their_times = bare_commits(&bare, &mut keys, &single_table, 1, arguments.single)?;
+        let their_times = bare_commits(&bare, &mut keys, &one_entry, 1, arguments.single)?;
         let layout_times = bare_commits(&same_layout, &mut keys, &layout, 1, arguments.single)?;
         if round > 0 {
             ours.push(our_rate);
@@ -156,7 +146,7 @@ fn compare(
         our_rate / their_rate
     );
     eprintln!(
-        "  the same entries in bare redb ({} tables): {:.0} records/s, one by one p50 {:.3} ms",
+        "  the same entries in bare redb ({} per record): {:.0} records/s, one by one p50 {:.3} ms",
         layout.len(),
         median(&layout_rates),
         median(&layout_medians)
@@ -174,7 +164,7 @@ fn compare(
             "median_ratio": our_rate / their_rate, "latency": crate::value(Percentiles::of(&pooled))?,
         },
         "same_layout": {
-            "tables": layout.len(), "records_per_second": layout_rates, "single_p50_ms": layout_medians,
+            "entries": layout.len(), "records_per_second": layout_rates, "single_p50_ms": layout_medians,
         },
         "single": {
             "latency": crate::value(Percentiles::of(&our_single))?,
@@ -185,7 +175,7 @@ fn compare(
 }
 
 /// The entries that memcards writes per record, read from a store's file.
-fn entries_per_record(directory: &Path, requests: Vec<Remember>, kind: Kind) -> Outcome<Vec<Entry>> {
+fn entries_per_record(directory: &Path, requests: Vec<Remember>) -> Outcome<Vec<Entry>> {
     let store = Store::open(directory, Options::default())?;
     let tenant = store.tenant("sample")?;
     let count = requests.len();
@@ -195,28 +185,26 @@ fn entries_per_record(directory: &Path, requests: Vec<Remember>, kind: Kind) -> 
     drop((tenant, store));
     let file = Database::open(directory.join("memcards.redb"))?;
     let transaction = file.begin_read()?;
-    let mut entries = Vec::new();
-    for table in transaction.list_tables()? {
-        let definition: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(table.name());
-        let (mut number, mut key_bytes, mut value_bytes) = (0, 0, 0);
-        for entry in transaction.open_table(definition)?.iter()? {
-            let (key, value) = entry?;
-            number += 1;
-            key_bytes += key.value().len();
-            value_bytes += value.value().len();
-        }
-        // Tables of the store and of the tenant are not written for each record.
-        if number > count / 2 {
-            entries.push(Entry {
-                table: table.name().to_owned(),
-                key_bytes: key_bytes / number,
-                value_bytes: value_bytes / number,
-                // Look-ups of turns ascend within their session.
-                hashed: table.name() == "lookup" && kind == Kind::Statements,
-            });
-        }
+    let definition: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("memcards");
+    let mut sums: BTreeMap<u8, (usize, usize, usize)> = BTreeMap::new();
+    for entry in transaction.open_table(definition)?.iter()? {
+        let (key, value) = entry?;
+        // The fifth byte of a key is the kind of its record.
+        let kind = key.value().get(4).copied().unwrap_or_default();
+        let (number, key_bytes, value_bytes) = sums.entry(kind).or_default();
+        *number += 1;
+        *key_bytes += key.value().len();
+        *value_bytes += value.value().len();
     }
-    Ok(entries)
+    // What the store and the tenant have is not written for each record.
+    let per_record = sums.into_iter().filter(|(_, (number, ..))| *number > count / 2);
+    Ok(per_record
+        .map(|(kind, (number, key_bytes, value_bytes))| Entry {
+            kind,
+            key_bytes: key_bytes / number,
+            value_bytes: value_bytes / number,
+        })
+        .collect())
 }
 
 /// Many callers at once, one tenant; gives the time of all and of each call.
@@ -282,22 +270,19 @@ fn bare_commits(
     let mut random = Random::new(*keys);
     let values: Vec<Vec<u8>> =
         layout.iter().map(|entry| (0..entry.value_bytes).map(|_| random.draw() as u8).collect()).collect();
+    let definition: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records");
     let mut times = Vec::with_capacity(commits);
     for _ in 0..commits {
         let (result, time) = timed(|| -> Outcome {
             let transaction = database.begin_write()?;
             {
-                let mut tables = Vec::with_capacity(layout.len());
-                for entry in layout {
-                    let definition: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(&entry.table);
-                    tables.push(transaction.open_table(definition)?);
-                }
+                let mut table = transaction.open_table(definition)?;
                 for _ in 0..records {
                     *keys += 1;
-                    for ((table, entry), value) in tables.iter_mut().zip(layout).zip(&values) {
-                        let number = if entry.hashed { random.draw() } else { *keys };
-                        let mut key = vec![0; entry.key_bytes.max(8)];
-                        key[..8].copy_from_slice(&number.to_be_bytes());
+                    for (entry, value) in layout.iter().zip(&values) {
+                        let mut key = vec![0; entry.key_bytes.max(9)];
+                        key[0] = entry.kind;
+                        key[1..9].copy_from_slice(&keys.to_be_bytes());
                         table.insert(key.as_slice(), value.as_slice())?;
                     }
                 }

@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     /// Questions asked of each chosen tenant.
     #[arg(long, default_value_t = 2_000)]
     queries: usize,
+    /// Leave opening and first recalls out.
+    #[arg(long)]
+    warm_only: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -76,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
             (scratch.path(), build(scratch.path(), arguments, &sizes, seed)?)
         }
     };
-    let opening = opening(directory)?;
+    let opening = if arguments.warm_only { vec![] } else { opening(directory)? };
     let mut chosen: Vec<usize> = [100, 1_000, usize::MAX]
         .iter()
         .filter_map(|wanted| (0..sizes.len()).min_by_key(|tenant| sizes[*tenant].abs_diff(*wanted)))
@@ -165,22 +168,22 @@ fn recall(directory: &Path, arguments: &Arguments, number: usize, size: usize, s
         }
         Ok(time.as_secs_f64() * 1e3)
     };
-    // Without its snapshot files a store reads the change log.
-    let index = directory.join("index");
-    if index.exists() {
-        std::fs::remove_dir_all(&index)?;
-    }
-    let log: Vec<f64> = (0..3)
-        .map(|_| {
+    let (mut log, mut snapshot, mut file) = (vec![], vec![], false);
+    if !arguments.warm_only {
+        // Without its snapshot files a store reads the change log.
+        let index = directory.join("index");
+        for _ in 0..3 {
             if index.exists() {
                 std::fs::remove_dir_all(&index)?;
             }
-            first(request(), false)
-        })
-        .collect::<Outcome<_>>()?;
-    first(request(), true)?;
-    let file = std::fs::read_dir(&index).is_ok_and(|mut entries| entries.next().is_some());
-    let snapshot: Vec<f64> = (0..5).map(|_| first(request(), false)).collect::<Outcome<_>>()?;
+            log.push(first(request(), false)?);
+        }
+        first(request(), true)?;
+        file = std::fs::read_dir(&index).is_ok_and(|mut entries| entries.next().is_some());
+        for _ in 0..5 {
+            snapshot.push(first(request(), false)?);
+        }
+    }
 
     let store = Store::open(directory, Options::default())?;
     let tenant = store.tenant(&name(number))?;
@@ -192,13 +195,15 @@ fn recall(directory: &Path, arguments: &Arguments, number: usize, size: usize, s
         times.push(time);
     }
     let warm = Percentiles::of(&times[20..]);
-    let snapshot_name = if file { "from its snapshot" } else { "(too small for a snapshot)" };
-    eprintln!(
-        "tenant of {size} cards: first recall from the log {:.1} ms, {snapshot_name} {:.1} ms; warm {}",
-        median(&log),
-        median(&snapshot),
-        warm.line()
-    );
+    if !arguments.warm_only {
+        let snapshot_name = if file { "from its snapshot" } else { "(too small for a snapshot)" };
+        eprintln!(
+            "tenant of {size} cards: first recall from the log {:.1} ms, {snapshot_name} {:.1} ms",
+            median(&log),
+            median(&snapshot),
+        );
+    }
+    eprintln!("tenant of {size} cards: warm {}", warm.line());
     Ok(json!({
         "cards": size, "first_from_log_ms": log, "has_snapshot": file, "first_ms": snapshot, "warm": warm,
     }))

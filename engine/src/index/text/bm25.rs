@@ -60,7 +60,15 @@ impl Statistics {
         terms.map(|(index, term)| term.weight * self.idf(index)).sum()
     }
 
-    fn average(&self, total: u64) -> f32 {
+    /// Average length of a window.
+    pub(super) fn average_window(&self) -> f32 {
+        match self.total_window_length {
+            0 => self.average(self.total_length * 3),
+            total => self.average(total),
+        }
+    }
+
+    pub(super) fn average(&self, total: u64) -> f32 {
         if total == 0 { 1.0 } else { (total as f64 / self.documents.max(1) as f64) as f32 }
     }
 }
@@ -80,11 +88,25 @@ pub struct Windows<'a> {
 }
 
 impl Windows<'_> {
+    /// The neighbours whose windows hold the row and that its window holds.
+    pub(super) fn mirrored(&self, row: u32) -> (Option<u32>, Option<u32>) {
+        let before = Self::neighbour(self.previous, row)
+            .filter(|before| Self::neighbour(self.next, *before) == Some(row));
+        let after = Self::neighbour(self.next, row)
+            .filter(|after| Self::neighbour(self.previous, *after) == Some(row));
+        (before, after)
+    }
+
+    /// The rows before and after a row.
+    pub(super) fn around(&self, row: u32) -> (Option<u32>, Option<u32>) {
+        (Self::neighbour(self.previous, row), Self::neighbour(self.next, row))
+    }
+
     fn neighbour(neighbours: &[u32], row: u32) -> Option<u32> {
         neighbours.get(row as usize).copied().filter(|row| *row != NO_ROW)
     }
 
-    fn length(&self, index: &TextIndex, row: u32) -> u64 {
+    pub(super) fn length(&self, index: &TextIndex, row: u32) -> u64 {
         let length = |row: Option<u32>| {
             let row = row.filter(|row| self.live.contains(*row));
             u64::from(row.and_then(|row| index.document_length(row)).unwrap_or(0))
@@ -180,9 +202,9 @@ impl Scores {
 }
 
 /// What one term of the question brings to every row it matches.
-struct Factor {
-    mass: f32,
-    secondary: bool,
+pub(super) struct Factor {
+    pub(super) mass: f32,
+    pub(super) secondary: bool,
 }
 
 impl Factor {
@@ -192,7 +214,7 @@ impl Factor {
 }
 
 /// The question's terms with their factors, those first that find rows.
-fn in_order<'a>(
+pub(super) fn in_order<'a>(
     query: &'a QueryTerms,
     statistics: &'a Statistics,
 ) -> impl Iterator<Item = (&'a str, Factor)> + 'a {
@@ -206,13 +228,13 @@ fn in_order<'a>(
 
 /// The part of BM25's denominator that does not depend on the term.
 #[inline]
-fn norm(parameters: Parameters, length: f32, average: f32) -> f32 {
+pub(super) fn norm(parameters: Parameters, length: f32, average: f32) -> f32 {
     parameters.k1 * (1.0 - parameters.b + parameters.b * length / average)
 }
 
 /// The share of its idf that a term gives: 1 for one occurrence in an average document.
 #[inline]
-fn saturation(parameters: Parameters, frequency: u32, norm: f32) -> f32 {
+pub(super) fn saturation(parameters: Parameters, frequency: u32, norm: f32) -> f32 {
     let frequency = frequency as f32;
     frequency * (parameters.k1 + 1.0) / (frequency + norm)
 }
@@ -226,12 +248,40 @@ impl TextIndex {
                 statistics.total_length += u64::from(length);
             }
         }
+        self.gather_frequencies(query, live, live.len(), statistics);
+    }
+
+    /// Adds the live rows that have each term: all that [`TextIndex::gather`] adds beside
+    /// documents and lengths, for owners who keep count of these. `count` is how many rows
+    /// are live. Takes as long as the postings, or as what is missing in `live` when that
+    /// is little.
+    pub fn gather_frequencies(
+        &self,
+        query: &QueryTerms,
+        live: &RowSet,
+        count: usize,
+        statistics: &mut Statistics,
+    ) {
         if statistics.document_frequency.len() < query.terms().len() {
             statistics.document_frequency.resize(query.terms().len(), 0);
         }
+        // A search in the postings costs about as much as looking at so many of them.
+        const SEARCH: usize = 16;
+        let missing = self.rows().saturating_sub(count);
+        let mut dead = None;
         for (term, frequency) in query.terms().iter().zip(&mut statistics.document_frequency) {
             let postings = self.postings(&term.text);
-            *frequency += postings.iter().filter(|(row, _)| live.contains(*row)).count() as u32;
+            let found = if missing == 0 {
+                postings.len()
+            } else if missing.saturating_mul(SEARCH) < postings.len() {
+                let dead = dead.get_or_insert_with(|| {
+                    (0..self.rows() as u32).filter(|row| !live.contains(*row)).collect::<Vec<u32>>()
+                });
+                postings.len() - dead.iter().filter(|row| postings.contains(**row)).count()
+            } else {
+                postings.iter().filter(|(row, _)| live.contains(*row)).count()
+            };
+            *frequency += found as u32;
         }
     }
 
@@ -279,11 +329,7 @@ impl TextIndex {
         out: &mut Scores,
     ) {
         out.begin(self.rows(), statistics.mass(query));
-        let total = match statistics.total_window_length {
-            0 => statistics.total_length * 3,
-            total => total,
-        };
-        let average = statistics.average(total);
+        let average = statistics.average_window();
         if out.frequencies.len() < self.rows() {
             out.frequencies.resize(self.rows(), 0);
             out.norms.resize(self.rows(), 0.0);
@@ -293,10 +339,7 @@ impl TextIndex {
                 if !windows.live.contains(row) {
                     continue;
                 }
-                let before = Windows::neighbour(windows.previous, row)
-                    .filter(|before| Windows::neighbour(windows.next, *before) == Some(row));
-                let after = Windows::neighbour(windows.next, row)
-                    .filter(|after| Windows::neighbour(windows.previous, *after) == Some(row));
+                let (before, after) = windows.mirrored(row);
                 for center in [Some(row), before, after].into_iter().flatten() {
                     let Some(slot) = out.frequencies.get_mut(center as usize) else { continue };
                     if *slot == 0 {

@@ -94,7 +94,7 @@ impl Base {
     }
 }
 
-type Slices<'a> = (&'a [u32], &'a [u16]);
+pub(super) type Slices<'a> = (&'a [u32], &'a [u16]);
 
 /// The postings of one term: rows in ascending order with the term's frequency.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,6 +110,16 @@ impl<'a> Postings<'a> {
             rows.iter().zip(frequencies).map(|(row, frequency)| (*row, u32::from(*frequency)))
         };
         pairs(self.base).chain(pairs(self.delta))
+    }
+
+    /// True when the row has the term.
+    pub fn contains(&self, row: u32) -> bool {
+        self.base.0.binary_search(&row).is_ok() || self.delta.0.binary_search(&row).is_ok()
+    }
+
+    /// The two runs of the postings, each ascending, the first before the second.
+    pub(super) fn runs(&self) -> [Slices<'a>; 2] {
+        [self.base, self.delta]
     }
 
     /// How many rows have the term, dead ones included.

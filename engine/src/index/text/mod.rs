@@ -12,12 +12,14 @@ pub mod index;
 mod query;
 mod scan;
 mod script;
+mod selected;
 mod stop_words;
 pub mod tokens;
 
 pub use bm25::NO_ROW;
 pub use bm25::{Parameters, Scores, Statistics, Windows};
 pub use index::{Postings, TextIndex};
+pub use selected::{Promising, RowScore, Selection};
 pub use tokens::{
     ANALYZER_VERSION, DocumentTerms, QueryTerm, QueryTerms, Role, TermKind, analyze_document, analyze_query,
 };

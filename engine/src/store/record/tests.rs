@@ -61,16 +61,48 @@ const TENANT: TenantId = TenantId(3);
 
 fn golden() -> Vec<(&'static str, Vec<u8>)> {
     let card = full_card();
-    let (card_key, version_key) = (keys::card(TENANT, card.id), keys::version(TENANT, card.id, 7));
-    let change_key = keys::change(TENANT, 77);
-    let change =
-        Change { kind: ChangeKind::Touch, track: card.track, card: card.id, version: 7, at: card.updated_at };
+    let key = keys::card(TENANT, card.id);
+    let seal = |vector| seal_card(TableId::Cards, &key, &card, vector).unwrap();
     vec![
-        ("card-v1.record", seal_card(TableId::Cards, &card_key, &card).unwrap()),
-        ("vector-f32.record", seal_vector(&version_key, &[0.25, -1.5, f32::MIN_POSITIVE, 3e38])),
-        ("change-v1.record", seal_change(&change_key, &change)),
-        ("bytes.record", seal_bytes(TableId::Meta, b"format", &1u64.to_le_bytes())),
+        ("card-v1.record", seal(None)),
+        ("card-v1-vector.record", seal(Some(&VECTOR))),
+        ("changes-v1.record", seal_changes(TENANT, 77, &full_changes()).unwrap().0.remove(0).1),
+        ("bytes.record", seal_bytes(TableId::Meta, &keys::meta("format"), &1u64.to_le_bytes())),
     ]
+}
+
+const VECTOR: [f32; 4] = [0.25, -1.5, f32::MIN_POSITIVE, 3e38];
+
+/// Two changes, one with every kind of look-up.
+fn full_changes() -> Vec<Change> {
+    let card = full_card();
+    let other = CardId::from_bytes([9; 16]);
+    let lookup = |n, card| LookupChange { key: [n; 17], card };
+    let first = Change {
+        kind: ChangeKind::Touch,
+        track: card.track,
+        card: card.id,
+        version: 7,
+        at: card.updated_at,
+        lookups: vec![lookup(1, Some(card.id)), lookup(2, None), lookup(3, Some(other))],
+    };
+    let second =
+        Change { kind: ChangeKind::Lookups, card: other, version: 1, lookups: vec![], ..first.clone() };
+    vec![first, second]
+}
+
+#[test]
+fn many_changes_are_several_records_that_read_alike() {
+    let changes: Vec<Change> = full_changes().into_iter().cycle().take(101).collect();
+    let (records, checksums) = seal_changes(TENANT, 5, &changes).unwrap();
+    assert!(records.len() > 2 && records.iter().all(|(_, value)| value.len() < 3500));
+    let read: Vec<_> = records.iter().flat_map(|(key, value)| open_changes(key, value).unwrap()).collect();
+    assert!(read.iter().map(|logged| logged.sequence).eq(5..106));
+    assert!(read.iter().map(|logged| &logged.change).eq(&changes));
+    assert!(read.iter().map(|logged| &logged.checksum).eq(&checksums));
+    // The same change at another place is another one, however the changes are divided.
+    assert_ne!(checksums[0], checksums[2]);
+    assert_eq!(checksums[3..5], seal_changes(TENANT, 8, &changes[3..5]).unwrap().1);
 }
 
 /// `MEMCARDS_WRITE_FIXTURES=1` writes the files anew; that is right only together with a
@@ -92,16 +124,20 @@ fn golden_records_are_written_and_read_to_the_byte() {
                 let key = keys::card(TENANT, card.id);
                 assert_eq!(open_card(TableId::Cards, &key, &stored).unwrap(), card);
             }
-            "vector-f32.record" => {
-                let key = keys::version(TENANT, card.id, 7);
-                assert_eq!(open_vector(&key, &stored).unwrap(), [0.25, -1.5, f32::MIN_POSITIVE, 3e38]);
+            "card-v1-vector.record" => {
+                let key = keys::card(TENANT, card.id);
+                let (found, vector) = open_card_and_vector(TableId::Cards, &key, &stored).unwrap();
+                assert_eq!((found, vector.as_deref()), (card, Some(VECTOR.as_slice())));
             }
-            "change-v1.record" => {
-                let change = open_change(&keys::change(TENANT, 77), &stored).unwrap();
-                assert_eq!((change.kind, change.track), (ChangeKind::Touch, Track::Procedural));
-                assert_eq!((change.card, change.version, change.at), (card.id, 7, card.updated_at));
+            "changes-v1.record" => {
+                let read = open_changes(&keys::change(TENANT, 77), &stored).unwrap();
+                assert!(read.iter().map(|logged| logged.sequence).eq([77, 78]));
+                assert!(read.into_iter().map(|logged| logged.change).eq(full_changes()));
             }
-            _ => assert_eq!(open_bytes(TableId::Meta, b"format", &stored).unwrap(), [1, 0, 0, 0, 0, 0, 0, 0]),
+            _ => assert_eq!(
+                open_bytes(TableId::Meta, &keys::meta("format"), &stored).unwrap(),
+                [1, 0, 0, 0, 0, 0, 0, 0]
+            ),
         }
     }
 }
@@ -111,9 +147,9 @@ fn every_flipped_bit_of_value_or_key_is_told() {
     let card = full_card();
     let keys: [(&str, TableId, Vec<u8>); 4] = [
         ("card-v1.record", TableId::Cards, keys::card(TENANT, card.id).to_vec()),
-        ("vector-f32.record", TableId::Vectors, keys::version(TENANT, card.id, 7).to_vec()),
-        ("change-v1.record", TableId::Changes, keys::change(TENANT, 77).to_vec()),
-        ("bytes.record", TableId::Meta, b"format".to_vec()),
+        ("card-v1-vector.record", TableId::Cards, keys::card(TENANT, card.id).to_vec()),
+        ("changes-v1.record", TableId::Changes, keys::change(TENANT, 77).to_vec()),
+        ("bytes.record", TableId::Meta, keys::meta("format")),
     ];
     for ((name, sealed), (_, table, key)) in golden().iter().zip(&keys) {
         assert!(open(*table, key, sealed).is_ok());
@@ -142,7 +178,7 @@ fn every_flipped_bit_of_value_or_key_is_told() {
 fn damaged_payloads_with_a_good_checksum_never_panic() {
     let card = full_card();
     let key = keys::card(TENANT, card.id);
-    let payload = encode_card(&card).unwrap();
+    let payload = [&[0; 4], &encode_card(&card).unwrap()[16..]].concat();
     for bit in 0..payload.len() * 8 {
         let mut payload = payload.clone();
         payload[bit / 8] ^= 1 << (bit % 8);
@@ -192,10 +228,18 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn cards_come_back_as_they_went_in(card in card(), at in any::<prop::sample::Index>(), bit in 0..8u8) {
+    fn cards_come_back_as_they_went_in(
+        card in card(),
+        vector in prop::option::of(prop::collection::vec(any::<f32>(), 1..9)),
+        at in any::<prop::sample::Index>(),
+        bit in 0..8u8,
+    ) {
         let key = keys::card(TENANT, card.id);
-        let sealed = seal_card(TableId::Cards, &key, &card).unwrap();
-        prop_assert_eq!(open_card(TableId::Cards, &key, &sealed).unwrap(), card);
+        let sealed = seal_card(TableId::Cards, &key, &card, vector.as_deref()).unwrap();
+        prop_assert_eq!(&open_card(TableId::Cards, &key, &sealed).unwrap(), &card);
+        let bits = |vector: Option<Vec<f32>>| vector.map(|v| v.into_iter().map(f32::to_bits).collect::<Vec<_>>());
+        let (_, found) = open_card_and_vector(TableId::Cards, &key, &sealed).unwrap();
+        prop_assert_eq!(bits(found), bits(vector));
         let mut damaged = sealed.clone();
         damaged[at.index(sealed.len())] ^= 1 << bit;
         let told = matches!(open_card(TableId::Cards, &key, &damaged), Err(Error::Corrupt { .. }));
@@ -208,9 +252,11 @@ proptest! {
             let _ = open(table, b"key", &bytes);
         }
         let _ = decode_card(&bytes);
-        let mut sealed = seal(TableId::Changes, b"key", Schema::ChangeV1, &bytes);
+        let mut sealed = seal(TableId::Changes, b"key", Schema::ChangesV1, &bytes);
         sealed[2..4].copy_from_slice(&schema.to_le_bytes());
-        let _ = open_change(b"key", &sealed);
-        let _ = open_vector(b"key", &seal(TableId::Vectors, b"key", Schema::VectorF32, &bytes));
+        let _ = open_changes(b"key", &sealed);
+        let key = keys::change(TENANT, 1);
+        let _ = open_changes(&key, &seal(TableId::Changes, &key, Schema::ChangesV1, &bytes));
+        let _ = open_card(TableId::Cards, b"key", &seal(TableId::Cards, b"key", Schema::CardV1, &bytes));
     }
 }

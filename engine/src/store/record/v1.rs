@@ -21,7 +21,6 @@ struct SourceV1 {
 
 #[derive(Archive, Serialize, Deserialize)]
 struct CardV1 {
-    id: [u8; 16],
     version: u32,
     track: u8,
     polarity: u8,
@@ -59,8 +58,8 @@ struct CardV1 {
     why: Option<String>,
 }
 
-/// Encodes a card.
-pub(super) fn encode(card: &Card) -> Result<Vec<u8>> {
+/// Appends a card without its identifier, which stands in its key.
+pub(super) fn encode(card: &Card, out: Vec<u8>) -> Result<Vec<u8>> {
     let micros = |time: Option<Timestamp>| time.map(Timestamp::as_micros);
     let internal = |e: &dyn std::fmt::Display| Error::Internal(format!("encoding a card: {e}"));
     let attributes = match card.attributes.is_empty() {
@@ -68,7 +67,6 @@ pub(super) fn encode(card: &Card) -> Result<Vec<u8>> {
         false => serde_json::to_string(&card.attributes).map_err(|e| internal(&e))?,
     };
     let record = CardV1 {
-        id: card.id.to_bytes(),
         version: card.version,
         track: card.track.number(),
         polarity: card.polarity.number(),
@@ -114,12 +112,11 @@ pub(super) fn encode(card: &Card) -> Result<Vec<u8>> {
         actor: card.reason.actor.clone(),
         why: card.reason.why.clone(),
     };
-    let bytes = rkyv::to_bytes::<RkyvError>(&record).map_err(|e| internal(&e))?;
-    Ok(bytes.into_vec())
+    rkyv::api::high::to_bytes_in::<_, RkyvError>(&record, out).map_err(|e| internal(&e))
 }
 
 /// Decodes a card whose checksum has been verified. The error says what does not fit.
-pub(super) fn decode(payload: &[u8]) -> Result<Card, String> {
+pub(super) fn decode(id: CardId, payload: &[u8]) -> Result<Card, String> {
     let record: CardV1 =
         rkyv::from_bytes::<CardV1, RkyvError>(payload).map_err(|e| format!("not a card record: {e}"))?;
     fn known<T>(what: &str, number: u8, find: impl Fn(u8) -> Option<T>) -> Result<T, String> {
@@ -151,7 +148,7 @@ pub(super) fn decode(payload: &[u8]) -> Result<Card, String> {
         })
         .collect::<Result<_, String>>()?;
     Ok(Card {
-        id: CardId::from_bytes(record.id),
+        id,
         version: record.version,
         track: known("track", record.track, Track::from_number)?,
         category: record.category,

@@ -29,6 +29,12 @@ impl Tenant {
     ) {
         let Told { id, writes, register, key, .. } = told;
         let answered = id.or(new);
+        // A key for a card that does not change is a line of the log on its own.
+        if let (Some(key), Some(card), true) = (&key, answered, writes.is_empty())
+            && !self.idempotency.contains_key(key)
+        {
+            self.log.push(Line { card, stated_in: None });
+        }
         let mut main = None;
         for write in writes {
             let touch = matches!(write, Write::Touch(_));

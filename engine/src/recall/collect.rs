@@ -1,0 +1,38 @@
+//! From ranked rows to cards: reads them from the store and checks them once more.
+
+use crate::Result;
+use crate::engine::Tenant;
+use crate::recall::View;
+use crate::recall::rank::Place;
+use crate::store::TenantId;
+use crate::verbs::{CardView, Hit, Recall};
+
+/// The first `top` cards that the store shows, too.
+pub(super) fn collect(
+    tenant: &Tenant,
+    id: TenantId,
+    request: &Recall,
+    view: &View,
+    places: Vec<Place>,
+    top: usize,
+) -> Result<Vec<Hit>> {
+    // The indexes are released: what changes from here on is seen in the store.
+    let tables = tenant.store().database().read()?;
+    let filter = request.filter.as_ref().filter(|filter| filter.needs_text());
+    let mut hits = Vec::with_capacity(top.min(places.len()));
+    for place in places {
+        if hits.len() == top {
+            break;
+        }
+        let card = match view.known_at() {
+            None => tables.card(id, place.id)?,
+            Some(_) => tables.version(id, place.id, place.version)?,
+        };
+        // The card may have been forgotten since it was scored.
+        let Some(card) = card.filter(|card| view.shows(card)) else { continue };
+        if filter.is_none_or(|filter| filter.matches(&card)) {
+            hits.push(Hit { score: place.score, parts: place.parts, card: CardView::from(card) });
+        }
+    }
+    Ok(hits)
+}

@@ -1,0 +1,1 @@
+//! Candidates beside scoring everything.
