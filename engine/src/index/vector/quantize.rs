@@ -23,10 +23,22 @@ fn rounded(value: f32) -> i32 {
     (value + 12_582_912.0).to_bits() as i32 - 0x4B40_0000
 }
 
-/// The least and the greatest of some values and zero. In lanes, without a chain of
-/// comparisons that wait for each other.
+/// Sums and comparisons that run side by side: in a chain each would wait for the last.
+const LANES: usize = 16;
+
+/// The sum of a term of every value, in the same order everywhere.
+fn sum_of(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
+    let mut sums = [0f32; LANES];
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    for block in blocks {
+        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += term(*value));
+    }
+    sums.iter_mut().zip(rest).for_each(|(sum, value)| *sum += term(*value));
+    sums.iter().sum()
+}
+
+/// The least and the greatest of some values and zero.
 fn range_of(values: &[f32]) -> (f32, f32) {
-    const LANES: usize = 16;
     let (mut low, mut high) = ([0f32; LANES], [0f32; LANES]);
     let mut take = |lanes: &[f32]| {
         for ((low, high), x) in low.iter_mut().zip(&mut high).zip(lanes) {
@@ -56,15 +68,11 @@ pub(crate) fn bit_row_length(dimension: usize) -> usize {
 pub(crate) fn encode_bits(rotated: &[f32], out: &mut [u8]) {
     let words = rotated.len().div_ceil(64) * 8;
     let (bits, tail) = out.split_at_mut(words);
-    let mut sum = 0.0;
-    let mut ones = 0.0f32;
-    for (i, value) in rotated.iter().enumerate() {
-        sum += value.abs();
-        if *value > 0.0 {
-            bits[i / 8] |= 1 << (i % 8);
-            ones += 1.0;
-        }
+    for (byte, values) in bits.iter_mut().zip(rotated.chunks(8)) {
+        *byte = values.iter().enumerate().fold(0, |byte, (i, value)| byte | u8::from(*value > 0.0) << i);
     }
+    let ones = bits.iter().map(|byte| byte.count_ones()).sum::<u32>() as f32;
+    let sum = sum_of(rotated, |value| value.abs());
     let factor = if sum > 0.0 { 1.0 / sum } else { 0.0 };
     tail[..4].copy_from_slice(&factor.to_le_bytes());
     tail[4..8].copy_from_slice(&ones.to_le_bytes());
@@ -132,7 +140,7 @@ impl Scalar {
     /// Encodes a rotated unit vector. `levels` is room for one byte per coordinate, `out`
     /// for a code. Gives scale and sum of the code.
     pub(crate) fn encode(self, rotated: &[f32], levels: &mut Vec<u8>, out: &mut [u8]) -> CodeTail {
-        let norm = rotated.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let norm = sum_of(rotated, |x| x * x).sqrt();
         let (step, most) = match self.width {
             Width::Four => (STEP_16 * norm / (self.dimension.max(1) as f32).sqrt(), 15.0),
             Width::Eight => (largest(rotated) / 127.5, 255.0),
@@ -141,12 +149,14 @@ impl Scalar {
         let per_step = if step > 0.0 { 1.0 / step } else { 0.0 };
         levels.clear();
         levels.extend(rotated.iter().map(|x| rounded((x * per_step + middle).clamp(0.0, most)) as u8));
-        let mut along = 0.0;
-        let mut sum = 0u32;
-        for (level, value) in levels.iter().zip(rotated) {
-            along += (f32::from(*level) - middle) * value;
-            sum += u32::from(*level);
+        let sum: u32 = levels.iter().map(|level| u32::from(*level)).sum();
+        let mut parts = [0f32; LANES];
+        for (levels, values) in levels.chunks(LANES).zip(rotated.chunks(LANES)) {
+            for ((part, level), value) in parts.iter_mut().zip(levels).zip(values) {
+                *part += (f32::from(*level) - middle) * value;
+            }
         }
+        let along: f32 = parts.iter().sum();
         match self.width {
             Width::Four => pack_u4(levels, out),
             Width::Eight => out.copy_from_slice(levels),

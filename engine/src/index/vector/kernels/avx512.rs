@@ -8,12 +8,12 @@
 
 mod bits;
 mod gather;
-mod hadamard;
+mod in_registers;
 mod pair;
 
 use super::{
-    Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_hadamard, check_pair,
-    check_range_bits, transform,
+    Bf16, BitQuery, Kernels, Rows, check_at_least, check_gather, check_gather_bits, check_hadamard,
+    check_pair, check_range_bits, transform,
 };
 
 /// Exists only where the CPU has F, BW, VL, VNNI and BITALG.
@@ -65,7 +65,7 @@ impl Kernels for Avx512 {
     fn hadamard(&self, values: &mut [f32]) {
         check_hadamard(values);
         // SAFETY: the CPU has the features, or `self` would not be.
-        unsafe { hadamard::hadamard(values) }
+        unsafe { in_registers::hadamard(values) }
     }
 
     fn normalize(&self, values: &[f32], out: &mut [f32]) -> bool {
@@ -78,6 +78,12 @@ impl Kernels for Avx512 {
         check_pair(values, factors);
         // SAFETY: as in `hadamard`.
         unsafe { multiply(values, factors) }
+    }
+
+    fn at_least(&self, values: &[f32], bound: f32) -> u64 {
+        check_at_least(values);
+        // SAFETY: as in `hadamard`.
+        unsafe { in_registers::at_least(values, bound) }
     }
 
     fn count_ones(&self, words: &[u64]) -> usize {
@@ -188,6 +194,10 @@ impl Kernels for Avx512Bf16 {
 
     fn multiply(&self, values: &mut [f32], factors: &[f32]) {
         self.0.multiply(values, factors);
+    }
+
+    fn at_least(&self, values: &[f32], bound: f32) -> u64 {
+        self.0.at_least(values, bound)
     }
 
     fn count_ones(&self, words: &[u64]) -> usize {

@@ -383,6 +383,22 @@ fn transforms_are_the_same_bits_everywhere() {
 }
 
 #[test]
+fn bits_say_what_is_at_least_the_bound() {
+    let mut random = Random(37);
+    for length in 0..=64 {
+        let mut values = random.floats(length);
+        values.iter_mut().step_by(5).for_each(|value| *value = 0.25);
+        for bound in [-2.0, 0.25, 2.0, f32::MIN] {
+            let expected: u64 = values.iter().enumerate().map(|(i, x)| u64::from(*x >= bound) << i).sum();
+            for kernels in all_kernels() {
+                let mask: u64 = kernels.at_least(&values, bound);
+                assert_eq!(mask, expected, "{} of {length}", kernels.name());
+            }
+        }
+    }
+}
+
+#[test]
 fn vectors_get_unit_length() {
     let mut random = Random(31);
     let scalar = all_kernels()[0];

@@ -82,3 +82,9 @@ pub(super) fn multiply(values: &mut [f32], factors: &[f32]) {
         *value *= factor;
     }
 }
+
+/// Which of up to 64 values are at or above a bound, one bit each.
+#[inline(always)]
+pub(super) fn at_least(values: &[f32], bound: f32) -> u64 {
+    values.iter().enumerate().fold(0, |mask, (i, value)| mask | u64::from(*value >= bound) << i)
+}

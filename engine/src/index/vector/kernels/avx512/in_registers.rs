@@ -1,5 +1,6 @@
-//! The Walsh–Hadamard transform in registers: 256 values at a time are loaded once, pass
-//! through all their steps, and are stored once.
+//! What needs whole registers: comparisons that give a bit per value, and the Walsh–Hadamard
+//! transform, where 256 values at a time are loaded once, pass through all their steps, and
+//! are stored once.
 
 use std::arch::x86_64::*;
 
@@ -88,5 +89,22 @@ fn across<const N: usize, const HALF: usize>(registers: &mut [__m512; N]) {
             registers[i] = _mm512_add_ps(a, b);
             registers[i + HALF] = _mm512_sub_ps(a, b);
         }
+    }
+}
+
+/// Which of up to 64 values are at or above a bound.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+pub(super) fn at_least(values: &[f32], bound: f32) -> u64 {
+    let (rows, rest) = values.as_chunks::<LANES>();
+    let bounds = _mm512_set1_ps(bound);
+    let mut mask = 0;
+    for (number, row) in rows.iter().enumerate() {
+        // SAFETY: a row has the values of one register.
+        let row = unsafe { _mm512_loadu_ps(row.as_ptr()) };
+        mask |= u64::from(_mm512_cmp_ps_mask::<_CMP_GE_OQ>(row, bounds)) << (LANES * number);
+    }
+    match rest {
+        [] => mask,
+        rest => mask | transform::at_least(rest, bound) << (LANES * rows.len()),
     }
 }
