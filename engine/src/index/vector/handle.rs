@@ -141,7 +141,7 @@ impl VectorIndex {
     fn help(&self) {
         let patience = match self.options.maintenance {
             Maintenance::Inline => 1,
-            Maintenance::Background => 8,
+            Maintenance::Background => 2,
         };
         if self.is_due(patience) {
             self.maintain(1);
