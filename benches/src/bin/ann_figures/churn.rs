@@ -7,7 +7,7 @@ use memcards_benches::usage::Stopwatch;
 use serde_json::{Value, json};
 
 use crate::Common;
-use crate::data::{Data, empty, nearest, recall, search_micros, total_bytes};
+use crate::data::{Data, empty, nearest, recall, resident, search_micros, total_bytes};
 
 pub(crate) fn run(common: &Common) -> Outcome<Value> {
     let count = common.count(100_000);
@@ -21,6 +21,7 @@ pub(crate) fn run(common: &Common) -> Outcome<Value> {
     let mut next = count;
     // The row that each identifier has now.
     let mut rows: Vec<usize> = (0..count).collect();
+    let before = resident().1;
     let index = empty(common, data.base.dimension);
     index.insert_all((0..).zip(data.base.rows().take(count)), 2)?;
 
@@ -49,23 +50,28 @@ pub(crate) fn run(common: &Common) -> Outcome<Value> {
         let found = recall(&index, &data.queries, &exact, ef);
         let micros = search_micros(&index, &data.queries, ef);
         let bytes = total_bytes(&index);
+        let memory = resident().1.saturating_sub(before);
         eprintln!(
-            "cycle {cycle:2}: recall@10 {found:.4}, {bytes} bytes, file {file}, search {micros:.0} µs, \
+            "cycle {cycle:2}: recall@10 {found:.4}, {bytes} bytes, resident {memory}, file {file}, search {micros:.0} µs, \
              changes {:.1} s CPU",
             spent.cpu
         );
         figures.push(json!({
-            "cycle": cycle, "recall": found, "bytes": bytes, "file": file, "search_us": micros,
+            "cycle": cycle, "recall": found, "bytes": bytes, "resident": memory, "file": file, "search_us": micros,
             "changes_cpu": spent.cpu,
         }));
     }
+    drop(index);
+    let before = resident().1;
     let fresh = empty(common, data.base.dimension);
     fresh.insert_all((0..).zip(rows.iter().map(|row| data.row(*row))), 2)?;
+    let memory = resident().1.saturating_sub(before);
     let live = (0..).zip(&rows).map(|(id, row)| (id, data.row(*row)));
     let exact = nearest(live, &data.queries);
     let fresh = json!({
         "recall": recall(&fresh, &data.queries, &exact, ef),
         "bytes": total_bytes(&fresh),
+        "resident": memory,
         "file": fresh.save(&RealIo, &path, [0, 0])?,
         "search_us": search_micros(&fresh, &data.queries, ef),
     });

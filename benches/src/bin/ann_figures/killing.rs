@@ -42,7 +42,7 @@ pub(crate) fn run(common: &Common) -> Outcome<Value> {
         let mut lines = BufReader::new(child.stdout.take().ok_or("no output")?).lines();
         // The first line says that the first save begins.
         lines.next().transpose()?;
-        std::thread::sleep(Duration::from_secs_f64(once.as_secs_f64() * 2.5 * random.unit()));
+        std::thread::sleep(Duration::from_secs_f64(once.as_secs_f64() * 4.0 * random.unit()));
         child.kill()?;
         child.wait()?;
         let mut finished = content;

@@ -41,7 +41,7 @@ pub(crate) struct Common {
     /// Seed of vectors and index.
     #[arg(long, global = true, default_value_t = 42)]
     seed: u64,
-    /// A tenth of the vectors and fewer rounds.
+    /// A quarter of the vectors and fewer rounds.
     #[arg(long, global = true)]
     quick: bool,
     /// Where large files are written.
@@ -84,7 +84,7 @@ enum What {
 impl Common {
     /// How many vectors: as said, or the usual number.
     fn count(&self, usual: usize) -> usize {
-        self.count.unwrap_or(if self.quick { usual / 10 } else { usual })
+        self.count.unwrap_or(if self.quick { usual / 4 } else { usual })
     }
 }
 

@@ -61,17 +61,20 @@ pub(crate) fn run(common: &Common) -> Outcome<Value> {
 
 /// Opens the file and tells time and memory, then those of first searches.
 pub(crate) fn opened(path: &Path, common: &Common) -> Outcome {
+    let anonymous = || resident().1 as f64 / 1e6;
     let resident = || resident().0 as f64 / 1e6;
+    let anonymous_before = anonymous();
     let before = resident();
     let watch = Stopwatch::start();
     let index = VectorIndex::open(&RealIo, path, &VectorOptions::default(), TAG)?;
     let open = watch.read();
     let after = resident();
+    let open_anonymous = anonymous() - anonymous_before;
     let queries = match &common.base {
         Some(base) => files::read_vectors(base, 0, 100)?,
         None => Clustered::new(common.seed, index.dimension(), 10_000).take(100),
     };
-    let idle = resident();
+    let (idle, anonymous_idle) = (resident(), anonymous());
     let mut out = Vec::new();
     let mut search = |rows: std::ops::Range<usize>| {
         let watch = Stopwatch::start();
@@ -89,6 +92,7 @@ pub(crate) fn opened(path: &Path, common: &Common) -> Outcome {
         json!({
             "open_ms": open.wall * 1e3, "open_cpu_ms": open.cpu * 1e3, "vectors": index.len(),
             "resident_before_mb": before, "open_mb": after - before,
+            "open_anonymous_mb": open_anonymous, "searches_anonymous_mb": anonymous() - anonymous_idle,
             "first_search_ms": first, "first_search_mb": after_one,
             "next_99_ms": hundred, "hundred_searches_mb": after_hundred,
         })

@@ -31,6 +31,9 @@ struct Round {
     cpu: [f64; 2],
     worst: f64,
     inserted: f64,
+    /// Slots scanned and walked per search.
+    scanned: f64,
+    walked: f64,
 }
 
 pub(crate) fn run(common: &Common) -> Outcome<Value> {
@@ -78,6 +81,7 @@ pub(crate) fn run(common: &Common) -> Outcome<Value> {
             "wall_p50": of(|round| round.wall[0]), "wall_p99": of(|round| round.wall[1]),
             "cpu_p50": of(|round| round.cpu[0]), "cpu_p99": of(|round| round.cpu[1]),
             "worst": of(|round| round.worst), "inserts_per_second": of(|round| round.inserted),
+            "scanned": of(|round| round.scanned), "walked": of(|round| round.walked),
         });
         eprintln!("{name}: {values}");
         figures.insert(name.into(), values);
@@ -101,6 +105,7 @@ fn round(
     let mut walls = Vec::with_capacity(searches);
     let mut cpus = Vec::with_capacity(searches);
     let mut seconds = 0.0;
+    let (mut scanned, mut walked) = (0, 0);
     std::thread::scope(|scope| {
         if let Some(written) = written {
             scope.spawn(|| {
@@ -135,7 +140,10 @@ fn round(
             let start = Instant::now();
             for number in 0..searches {
                 let (wall, cpu) = (Instant::now(), thread_seconds());
-                index.search_into(queries[number % queries.len()], WANTED, &options, &mut out);
+                let query = queries[number % queries.len()];
+                let work = index.search_into(query, WANTED, &options, &mut out);
+                scanned += work.scanned;
+                walked += work.walked;
                 cpus.push((thread_seconds() - cpu) * 1e6);
                 walls.push(wall.elapsed().as_secs_f64() * 1e6);
             }
@@ -148,6 +156,8 @@ fn round(
         cpu: [0.5, 0.99].map(|share| percentile(&cpus, share)),
         worst: percentile(&walls, 1.0),
         inserted: inserted.load(Ordering::Relaxed) as f64 / seconds,
+        scanned: scanned as f64 / searches as f64,
+        walked: walked as f64 / searches as f64,
     }
 }
 
