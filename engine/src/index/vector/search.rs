@@ -235,7 +235,7 @@ impl Search<'_> {
         let mut leaders = std::mem::take(&mut scratch.walk.passing);
         leaders.reset(self.wanted);
         let mut least = f32::MIN;
-        each_above(&estimates, |at, estimate| {
+        each_above(kernels, &estimates, |at, estimate| {
             if estimate > least {
                 leaders.insert(estimate, at as u32);
                 least = leaders.bound().unwrap_or(least);
@@ -254,7 +254,7 @@ impl Search<'_> {
         let mut least = scratch.least(first.spread(self.generation));
         let mut waiting = std::mem::take(&mut scratch.waiting);
         waiting.clear();
-        each_above(&estimates, |at, estimate| {
+        each_above(kernels, &estimates, |at, estimate| {
             if estimate >= least {
                 waiting.push(slot_at(at));
                 if waiting.len() == REFINED {
@@ -382,23 +382,18 @@ impl Search<'_> {
 }
 
 /// Calls for every value at or above a bound, which each call gives anew.
-fn each_above(values: &[f32], mut call: impl FnMut(usize, f32) -> f32) {
-    const LANES: usize = 16;
+fn each_above(kernels: &dyn Kernels, values: &[f32], mut call: impl FnMut(usize, f32) -> f32) {
+    const BITS: usize = 64;
     let mut bound = f32::MIN;
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    for (number, chunk) in chunks.iter().enumerate() {
-        // Without a branch per value: most chunks have none.
-        if chunk.iter().map(|value| u32::from(*value >= bound)).sum::<u32>() > 0 {
-            for (offset, value) in chunk.iter().enumerate() {
-                if *value >= bound {
-                    bound = call(number * LANES + offset, *value);
-                }
+    for (number, chunk) in values.chunks(BITS).enumerate() {
+        // Without a branch per value: few are left after the first.
+        let mut above = kernels.at_least(chunk, bound);
+        while above != 0 {
+            let offset = above.trailing_zeros() as usize;
+            above &= above - 1;
+            if chunk[offset] >= bound {
+                bound = call(number * BITS + offset, chunk[offset]);
             }
-        }
-    }
-    for (offset, value) in rest.iter().enumerate() {
-        if *value >= bound {
-            bound = call(chunks.len() * LANES + offset, *value);
         }
     }
 }
