@@ -19,17 +19,24 @@
 //! ```
 
 mod codes;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod damage;
 mod generation;
 mod graph;
 mod handle;
 pub mod kernels;
 mod maintain;
 mod memory;
+#[cfg(all(test, loom))]
+mod model;
 mod plan;
 mod quantize;
 mod rotation;
 mod search;
 mod snapshot;
+mod sync;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use crate::index::rows::RowSet;
 
@@ -37,10 +44,16 @@ pub use handle::VectorIndex;
 pub use search::Work;
 pub use snapshot::{SnapshotTag, verify_snapshot};
 
+/// Most numbers per vector.
+pub const MAXIMUM_DIMENSION: usize = kernels::MAXIMUM_LENGTH;
+/// The greatest identifier: four bytes of memory and file are kept for every one below the
+/// greatest in use.
+pub const MAXIMUM_ID: u32 = (1 << 28) - 1;
+
 /// What an index is made with.
 #[derive(Clone, Debug)]
 pub struct VectorOptions {
-    /// Numbers per vector, 1 to 65,536.
+    /// Numbers per vector, 1 to [`MAXIMUM_DIMENSION`]. An index of any other takes no vector.
     pub dimension: usize,
     /// Decides rotation and levels: the same seed and the same changes give the same index.
     pub seed: u64,
@@ -57,8 +70,8 @@ pub enum Maintenance {
     /// its changes.
     #[default]
     Inline,
-    /// The owner, by [`VectorIndex::maintain`] in the background; insertions help when it
-    /// falls far behind.
+    /// The owner, by [`VectorIndex::maintain`] in the background: insertions take no longer
+    /// than to append, and what waits to be linked is scanned.
     Background,
 }
 
@@ -108,17 +121,7 @@ fn unit(vector: &[f32]) -> Option<Vec<f32>> {
 
 /// Brings a vector to unit length; false when it has no direction.
 fn unit_into(vector: &[f32], unit: &mut Vec<f32>) -> bool {
-    // Several sums at a time: one alone would wait for each addition.
-    let mut sums = [0f64; 8];
-    let (blocks, rest) = vector.as_chunks::<8>();
-    for block in blocks {
-        for (sum, x) in sums.iter_mut().zip(block) {
-            *sum += f64::from(*x) * f64::from(*x);
-        }
-    }
-    let rest: f64 = rest.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
-    let scale = (sums.iter().sum::<f64>() + rest).sqrt().recip();
     unit.clear();
-    unit.extend(vector.iter().map(|x| (f64::from(*x) * scale) as f32));
-    scale > 0.0 && scale.is_finite()
+    unit.resize(vector.len(), 0.0);
+    kernels::kernels().normalize(vector, unit)
 }

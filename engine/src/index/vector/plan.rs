@@ -24,7 +24,7 @@ pub(crate) enum Plan {
 /// Costs in nanoseconds for 384 dimensions; only their ratios matter.
 const COMPARE: f32 = 80.0;
 /// Rotating and coding the query.
-const FIXED: f32 = 1_200.0;
+const FIXED: f32 = 500.0;
 /// Per slot whose code is looked at, and comparisons that follow.
 const CODE: f32 = 20.0;
 const AFTER_CODES: f32 = 16.0 * COMPARE;
@@ -37,6 +37,12 @@ const AFTER_BITS: f32 = 100.0 * CODE + AFTER_CODES;
 const WALK: f32 = 650.0;
 /// A list is lengthened by no more than this; beyond it a scan is better.
 const MOST_FACTOR: f32 = 16.0;
+
+#[cfg(test)]
+std::thread_local! {
+    /// Tests of small graphs walk wherever a walk can find enough.
+    pub(crate) static ALWAYS_WALK: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
 
 /// Chooses the way for `candidates` allowed vectors.
 pub(crate) fn choose(
@@ -62,6 +68,10 @@ pub(crate) fn choose(
         // The list must hold enough that passes.
         let factor = slots as f32 / count;
         let longer = (ef.max(wanted) as f32) * factor;
+        #[cfg(test)]
+        if factor <= MOST_FACTOR && ALWAYS_WALK.get() {
+            return Plan::Walk { ef: (longer as usize).min(2 * slots) };
+        }
         if factor <= MOST_FACTOR {
             let head = BITS_NEXT * (slots - settled) as f32;
             offer(FIXED + WALK * longer + head, Plan::Walk { ef: longer as usize });

@@ -6,7 +6,6 @@
 //! never counted, and what is asked for is returned if it is there.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use crate::index::rows::RowSet;
 use crate::index::vector::generation::Generation;
@@ -15,6 +14,7 @@ use crate::index::vector::kernels::{self, Kernels};
 use crate::index::vector::plan::{self, Plan};
 use crate::index::vector::quantize::{CodedQuery, bit_error};
 use crate::index::vector::rotation::Rotation;
+use crate::index::vector::sync::Ordering;
 use crate::index::vector::{Neighbor, unit_into};
 
 /// Slots scanned at a time: their estimates stay in the nearest cache.
@@ -126,8 +126,8 @@ impl Search<'_> {
             (Plan::Exact, _) => self.compare_all(kernels, slots, scratch),
             (Plan::Scan(first), _) => self.scan(kernels, first, 0, slots, scratch),
             (Plan::Walk { ef }, Some(graph)) => {
-                self.walk(kernels, graph, settled, ef, scratch);
-                self.scan(kernels, Pass::Bits, settled, slots, scratch);
+                let walked = self.walk(kernels, graph, settled, ef, scratch);
+                self.scan(kernels, Pass::Bits, if walked { settled } else { 0 }, slots, scratch);
                 // A walk that did not reach enough of what is allowed is no answer.
                 if scratch.best.entries().len() < self.wanted.min(candidates) {
                     scratch.best.reset(self.wanted);
@@ -137,11 +137,16 @@ impl Search<'_> {
             (Plan::Walk { .. }, None) => self.scan(kernels, Pass::Bits, 0, slots, scratch),
         }
         let ids = generation.ids();
+        // The one slot that may be taking the place of another while this runs.
+        let newest = ids.get(slots - 1).copied();
         for key in scratch.best.entries() {
             let slot = key_slot(*key);
             let Some(id) = ids.get(slot as usize) else { continue };
             // Replaced or removed while this search ran.
-            if generation.slot_of(*id) == Some(slot) {
+            if generation.slot_of(*id) != Some(slot) {
+                continue;
+            }
+            if Some(*id) != newest || out.iter().all(|found| found.id != *id) {
                 out.push(Neighbor { id: *id, score: key_score(*key).clamp(-1.0, 1.0) });
             }
         }
@@ -154,6 +159,8 @@ impl Search<'_> {
             })
     }
 
+    /// Searches the graph. False when it could not be entered: its entry has just become a
+    /// node that was linked after this search began.
     fn walk(
         &self,
         kernels: &'static dyn Kernels,
@@ -161,7 +168,7 @@ impl Search<'_> {
         settled: usize,
         ef: usize,
         scratch: &mut Scratch,
-    ) {
+    ) -> bool {
         let codes = self.generation.codes();
         scratch.query.prepare_scalar(codes.scalar());
         let Scratch { query, walk, .. } = scratch;
@@ -173,6 +180,7 @@ impl Search<'_> {
             walker.run_where(graph, settled, walk, self.ef, |slot| self.admits(slot));
         }
         scratch.work.walked += walk.scored;
+        let entered = !walk.pool.entries().is_empty();
         let found = if all { &mut walk.pool } else { &mut walk.passing };
         let found = std::mem::take(found);
         let spread = CODE_SPREAD * codes.scalar().error();
@@ -188,6 +196,7 @@ impl Search<'_> {
         }
         let place = if all { &mut scratch.walk.pool } else { &mut scratch.walk.passing };
         *place = found;
+        entered
     }
 
     /// Compares every allowed slot exactly: for few.
@@ -226,7 +235,7 @@ impl Search<'_> {
         let mut leaders = std::mem::take(&mut scratch.walk.passing);
         leaders.reset(self.wanted);
         let mut least = f32::MIN;
-        each_above(&estimates, |at, estimate| {
+        each_above(kernels, &estimates, |at, estimate| {
             if estimate > least {
                 leaders.insert(estimate, at as u32);
                 least = leaders.bound().unwrap_or(least);
@@ -245,7 +254,7 @@ impl Search<'_> {
         let mut least = scratch.least(first.spread(self.generation));
         let mut waiting = std::mem::take(&mut scratch.waiting);
         waiting.clear();
-        each_above(&estimates, |at, estimate| {
+        each_above(kernels, &estimates, |at, estimate| {
             if estimate >= least {
                 waiting.push(slot_at(at));
                 if waiting.len() == REFINED {
@@ -373,23 +382,18 @@ impl Search<'_> {
 }
 
 /// Calls for every value at or above a bound, which each call gives anew.
-fn each_above(values: &[f32], mut call: impl FnMut(usize, f32) -> f32) {
-    const LANES: usize = 16;
+fn each_above(kernels: &dyn Kernels, values: &[f32], mut call: impl FnMut(usize, f32) -> f32) {
+    const BITS: usize = 64;
     let mut bound = f32::MIN;
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    for (number, chunk) in chunks.iter().enumerate() {
-        // Without a branch per value: most chunks have none.
-        if chunk.iter().map(|value| u32::from(*value >= bound)).sum::<u32>() > 0 {
-            for (offset, value) in chunk.iter().enumerate() {
-                if *value >= bound {
-                    bound = call(number * LANES + offset, *value);
-                }
+    for (number, chunk) in values.chunks(BITS).enumerate() {
+        // Without a branch per value: few are left after the first.
+        let mut above = kernels.at_least(chunk, bound);
+        while above != 0 {
+            let offset = above.trailing_zeros() as usize;
+            above &= above - 1;
+            if chunk[offset] >= bound {
+                bound = call(number * BITS + offset, chunk[offset]);
             }
-        }
-    }
-    for (offset, value) in rest.iter().enumerate() {
-        if *value >= bound {
-            bound = call(chunks.len() * LANES + offset, *value);
         }
     }
 }

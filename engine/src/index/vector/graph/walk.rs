@@ -1,12 +1,11 @@
 //! Walking the graph towards a query.
 
-use std::sync::atomic::Ordering;
-
 use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::{BASE_LINKS, Graph, Pool};
 use crate::index::vector::kernels::Kernels;
 use crate::index::vector::memory::prefetch;
 use crate::index::vector::quantize::CodedQuery;
+use crate::index::vector::sync::Ordering;
 
 /// Room for one walk, reused: nothing is allocated once it is as large as the graph.
 #[derive(Debug, Default)]
@@ -141,6 +140,7 @@ impl Walk<'_> {
         let mut batch = [0u32; BASE_LINKS];
         let mut dots = [0i32; BASE_LINKS];
         let mut scores = [0f32; BASE_LINKS];
+        let (rows, scales) = (self.codes.rows(), self.codes.scales());
         while let Some(slot) = pool.expand() {
             let mut count = 0;
             for cell in graph.cells(slot, level) {
@@ -153,6 +153,7 @@ impl Walk<'_> {
                     }
                 }
                 if visited.insert(neighbour) {
+                    Codes::prefetch(rows, scales, neighbour);
                     batch[count] = neighbour;
                     count += 1;
                 }
