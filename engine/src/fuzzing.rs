@@ -16,12 +16,12 @@ pub fn snapshot(bytes: &[u8]) {
     lookups::fuzz(bytes);
     let sealed = [bytes, &xxhash_rust::xxh3::xxh3_64(bytes).to_le_bytes()].concat();
     for bytes in [bytes, &sealed] {
-        let Ok(partition) = snapshot::decode(bytes) else { continue };
+        let Ok((partition, _)) = snapshot::decode(bytes) else { continue };
         let rows = partition.len();
         let written = snapshot::encode(&partition).and_then(|bytes| {
             snapshot::decode(&bytes)
                 .map_err(crate::Error::Internal)
-                .map(|partition: Partition| partition.len())
+                .map(|(partition, _): (Partition, usize)| partition.len())
         });
         assert_eq!(written.ok(), Some(rows));
     }
@@ -39,4 +39,10 @@ pub fn text_index(bytes: &[u8]) {
         assert_eq!(index.rows(), rows + 1);
     }
     assert!(TextIndex::from_bytes(&index.to_bytes()).is_ok());
+}
+
+/// Reads bytes as the file of a vector index, without any checksum, and does with it all
+/// that can be done.
+pub fn vector_snapshot(bytes: &[u8]) {
+    crate::index::vector::damage::drive(bytes);
 }

@@ -10,7 +10,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::card::{Limits, check_tenant_name};
 use crate::embed::Embedder;
-use crate::index::cache::{self, CacheStatistics, IndexCache};
+use crate::index::cache::{CacheStatistics, IndexCache};
+use crate::index::files;
+use crate::index::keeper::Keeper;
 use crate::learn::analyses::Analyses;
 pub(crate) use crate::learn::remember::Draft;
 use crate::recall;
@@ -79,6 +81,8 @@ pub struct Store {
 struct Inner {
     database: Database,
     cache: Arc<IndexCache>,
+    /// Ended before the last checkpoint.
+    keeper: Option<Keeper>,
     analyses: Arc<Analyses>,
     limits: Limits,
     clock: Arc<dyn Clock>,
@@ -90,6 +94,7 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        self.keeper = None;
         if let Err(error) = self.cache.checkpoint(&self.database, false) {
             // Snapshots are derived: without them the next start only takes longer.
             tracing::warn!(%error, "index snapshots could not be written on closing");
@@ -164,6 +169,7 @@ impl Store {
         Ok(Self {
             inner: Arc::new(Inner {
                 database,
+                keeper: Some(Keeper::start(&cache)),
                 cache,
                 analyses: Arc::default(),
                 limits: options.limits,
@@ -214,7 +220,7 @@ impl Store {
     /// Only when the store cannot be read at all; damage is in the report.
     pub fn verify(&self, progress: impl FnMut(u64)) -> Result<VerifyReport> {
         let mut report = self.inner.database.verify(progress)?;
-        cache::check_files(&self.inner.database, |path, detail| {
+        files::check_files(&self.inner.database, |path, detail| {
             report.index_files += 1;
             if let Some(detail) = detail {
                 report.find(path.display().to_string(), format!("{detail} (the index is rebuilt on use)"));

@@ -6,17 +6,16 @@
 //! together: the writer waits neither for a load nor for a scan, and who reads sees them all.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{MappedRwLockReadGuard, Mutex, RwLock, RwLockReadGuard};
 
 use crate::card::Track;
+use crate::index::files::{PartitionFiles, Snapshot};
+use crate::index::keeper::Wake;
 use crate::index::partition::{Partition, Update};
-use crate::index::snapshot;
-use crate::store::io;
-use crate::store::lookups::FILE_NAME as LOOKUP_FILE;
+use crate::index::vector::VectorIndex;
 use crate::store::{Applied, Database, LoggedChange, ReadBytes, Tables, TenantId};
 use crate::{Error, Result};
 
@@ -52,6 +51,8 @@ struct Waiting {
 pub(crate) struct Slot {
     content: RwLock<Content>,
     waiting: Mutex<Waiting>,
+    /// True when its vectors have maintenance due.
+    due: AtomicBool,
     /// How many changes wait.
     behind: AtomicUsize,
     /// Held while the partition is read from files or its file is written: once at a time.
@@ -61,6 +62,8 @@ pub(crate) struct Slot {
     /// Rows and last change in the snapshot file; 0 when there is none.
     saved: AtomicUsize,
     saved_change: AtomicU64,
+    /// Rows that are linked in the graph of that file.
+    saved_linked: AtomicUsize,
 }
 
 impl Slot {
@@ -68,12 +71,14 @@ impl Slot {
         Self {
             content: RwLock::new(Content::Loading),
             waiting: Mutex::default(),
+            due: AtomicBool::new(false),
             behind: AtomicUsize::new(0),
             disk: Mutex::new(()),
             used: AtomicU64::new(0),
             bytes: AtomicUsize::new(0),
             saved: AtomicUsize::new(0),
             saved_change: AtomicU64::new(0),
+            saved_linked: AtomicUsize::new(0),
         }
     }
 
@@ -107,6 +112,7 @@ impl Slot {
         let result = updates.iter().try_for_each(|update| partition.apply(update));
         partition.catch_up(last.0, last.1);
         self.bytes.store(partition.bytes(), Ordering::Relaxed);
+        self.due.store(partition.vectors().is_some_and(|index| index.is_due()), Ordering::Relaxed);
         if let Err(error) = &result {
             tracing::error!(%error, "a partition could not take a change and is dropped");
             *content = Content::Loading;
@@ -129,6 +135,8 @@ pub(crate) struct IndexCache {
     slots: Mutex<HashMap<Key, Arc<Slot>>>,
     tick: AtomicU64,
     budget: usize,
+    /// Wakes the thread that links vectors.
+    wake: Wake,
 }
 
 /// Figures of the cache.
@@ -145,7 +153,7 @@ pub struct CacheStatistics {
 impl IndexCache {
     /// An empty cache with a budget in bytes.
     pub(crate) fn new(budget: usize) -> Self {
-        Self { slots: Mutex::new(HashMap::new()), tick: AtomicU64::new(1), budget }
+        Self { slots: Mutex::new(HashMap::new()), tick: AtomicU64::new(1), budget, wake: Wake::default() }
     }
 
     /// The partition, loaded.
@@ -157,6 +165,9 @@ impl IndexCache {
         let slot = self.slots.lock().entry(key).or_insert_with(|| Arc::new(Slot::new())).clone();
         slot.used.store(self.tick.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         if slot.is_ready() {
+            if slot.due.swap(false, Ordering::Relaxed) {
+                self.wake.up();
+            }
             return Ok(slot);
         }
         let guard = slot.disk.lock();
@@ -175,6 +186,8 @@ impl IndexCache {
             slot.bytes.store(partition.bytes(), Ordering::Relaxed);
             slot.saved.store(saved, Ordering::Relaxed);
             slot.saved_change.store(saved_change, Ordering::Relaxed);
+            let linked = partition.vectors().map_or(0, |index| index.linked());
+            slot.saved_linked.store(linked, Ordering::Relaxed);
             *slot.content.write() = Content::Ready(Box::new(partition));
             slot.settle()
         });
@@ -185,6 +198,21 @@ impl IndexCache {
         drop(guard);
         self.make_room(database);
         Ok(slot)
+    }
+
+    /// What wakes the thread that does background work.
+    pub(crate) fn wake(&self) -> &Wake {
+        &self.wake
+    }
+
+    /// Vector indexes that have maintenance due.
+    pub(crate) fn due(&self) -> Vec<Arc<VectorIndex>> {
+        let slots: Vec<Arc<Slot>> = self.slots.lock().values().cloned().collect();
+        let vectors = slots.iter().filter_map(|slot| match &*slot.content.read() {
+            Content::Ready(partition) => partition.vectors().filter(|index| index.is_due()).cloned(),
+            Content::Loading => None,
+        });
+        vectors.collect()
     }
 
     /// True when the partition is loaded, so that changes will be applied to it.
@@ -199,6 +227,9 @@ impl IndexCache {
         if let Some(slot) = slot.filter(|slot| slot.behind.load(Ordering::Relaxed) >= WAITING) {
             // Whoever needs the partition is told what went wrong.
             let _ = slot.settle();
+            if slot.due.swap(false, Ordering::Relaxed) {
+                self.wake.up();
+            }
         }
     }
 
@@ -295,23 +326,23 @@ impl IndexCache {
 
 /// Loads a partition, and tells how many rows and which last change came from a snapshot.
 fn load(database: &Database, tenant: TenantId, track: Track) -> Result<(Partition, (usize, u64))> {
-    let path = path(&database.index_directory(), tenant, track);
     let tables = database.read()?;
+    let files = PartitionFiles::new(database, tenant, track);
     let mut partition = Partition::default();
     let mut saved = (0, 0);
-    match io::read_file(database.io(), &path) {
+    match files.read(|applied, rows| fits(&tables, tenant, applied, rows)) {
         Ok(None) => {}
-        Ok(Some(bytes)) => match snapshot::decode(&bytes).and_then(|found| fits(&tables, tenant, found)) {
-            Ok(found) => {
-                saved = (found.len(), found.applied().0);
-                partition = found;
-            }
-            Err(detail) => {
-                tracing::warn!(path = %path.display(), detail, "a snapshot file is not used; rebuilding from the store");
-            }
-        },
-        Err(error) => {
-            tracing::warn!(%error, "a snapshot file cannot be read; rebuilding from the store");
+        Ok(Some(found)) => {
+            saved = (found.len(), found.applied().0);
+            partition = found;
+        }
+        Err(detail) => {
+            tracing::warn!(
+                tenant = tenant.0,
+                track = track.name(),
+                detail,
+                "a snapshot is not used; rebuilding from the store"
+            );
         }
     }
     replay(&tables, tenant, track, &mut partition)?;
@@ -322,12 +353,12 @@ fn load(database: &Database, tenant: TenantId, track: Track) -> Result<(Partitio
 fn fits<T: ReadBytes>(
     tables: &Tables<T>,
     tenant: TenantId,
-    partition: Partition,
-) -> Result<Partition, String> {
-    let (sequence, checksum) = partition.applied();
+    (sequence, checksum): (u64, u64),
+    rows: usize,
+) -> Result<(), String> {
     match tables.change_checksum(tenant, sequence) {
-        Ok(Some(stored)) if stored == checksum => Ok(partition),
-        Ok(_) if sequence == 0 && partition.len() == 0 => Ok(partition),
+        Ok(Some(stored)) if stored == checksum => Ok(()),
+        Ok(_) if sequence == 0 && rows == 0 => Ok(()),
         Ok(_) => Err("it does not belong to this state of the store".into()),
         Err(error) => Err(error.to_string()),
     }
@@ -372,64 +403,30 @@ fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Re
     // Two that write at once would share the temporary file.
     let _disk = slot.disk.lock();
     slot.settle()?;
-    let (bytes, rows, change) = {
+    let (snapshot, linked) = {
         let content = slot.content.read();
         let Content::Ready(partition) = &*content else { return Ok(false) };
         let (rows, saved) = (partition.len(), slot.saved.load(Ordering::Relaxed));
         let (change, _) = partition.applied();
         let behind = change.saturating_sub(slot.saved_change.load(Ordering::Relaxed));
-        // Replaying an eighth more rows costs less than writing all of them each time; but a
-        // partition that stays small in a busy tenant must not read a long log either.
+        let linked = partition.vectors().map_or(0, |index| index.linked());
+        let linked_since = linked.saturating_sub(slot.saved_linked.load(Ordering::Relaxed));
+        // Replaying or linking an eighth more rows costs less than writing all of them each
+        // time; but a partition that stays small in a busy tenant must not read a long log
+        // either.
         let worth = match all {
-            true => rows > saved && rows >= SNAPSHOT_MIN_ROWS,
-            false => rows >= saved + saved / 8 + SNAPSHOT_MIN_ROWS,
+            true => (rows > saved || linked_since > 0) && rows >= SNAPSHOT_MIN_ROWS,
+            false => rows.max(saved + linked_since) >= saved + saved / 8 + SNAPSHOT_MIN_ROWS,
         };
         if !worth && behind < SNAPSHOT_MAX_CHANGES {
             return Ok(false);
         }
-        (snapshot::encode(partition)?, rows, change)
+        (Snapshot::of(partition)?, linked)
     };
-    let path = path(&database.index_directory(), tenant, track);
-    if let Some(directory) = path.parent() {
-        io::at(directory, database.io().create_directory(directory))?;
-    }
-    io::write_file(database.io(), &path, &bytes)?;
+    PartitionFiles::new(database, tenant, track).write(&snapshot)?;
+    let (rows, change) = (snapshot.rows, snapshot.applied.0);
     slot.saved.store(rows, Ordering::Relaxed);
     slot.saved_change.store(change, Ordering::Relaxed);
+    slot.saved_linked.store(linked, Ordering::Relaxed);
     Ok(true)
-}
-
-/// Where the snapshot file of a partition is.
-pub(crate) fn path(directory: &Path, tenant: TenantId, track: Track) -> PathBuf {
-    directory.join(format!("{:08x}", tenant.0)).join(format!("{}.idx", track.name()))
-}
-
-/// Reads every snapshot file and tells what is wrong; for verification.
-pub(crate) fn check_files(database: &Database, mut found: impl FnMut(PathBuf, Option<String>)) -> Result<()> {
-    let root = database.index_directory();
-    let io = database.io();
-    if !io.exists(&root) {
-        return Ok(());
-    }
-    for directory in io::at(&root, io.list(&root))? {
-        let files = match io.list(&directory) {
-            // A file of somebody else's in our folder is none of ours.
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => continue,
-            files => io::at(&directory, files)?,
-        };
-        for path in files {
-            // What a killed process left half-written is no index; the next one replaces it.
-            // Look-ups are checked with the change log.
-            let lookups = path.file_name().is_some_and(|name| name == LOOKUP_FILE);
-            if lookups || path.extension().is_none_or(|extension| extension != "idx") {
-                continue;
-            }
-            let detail = match io::read_file(io, &path)? {
-                Some(bytes) => snapshot::decode(&bytes).err(),
-                None => None,
-            };
-            found(path, detail);
-        }
-    }
-    Ok(())
 }

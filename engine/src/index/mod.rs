@@ -8,6 +8,8 @@
 
 pub(crate) mod cache;
 pub(crate) mod conversation;
+pub(crate) mod files;
+pub(crate) mod keeper;
 pub(crate) mod partition;
 pub(crate) mod present;
 pub mod rows;

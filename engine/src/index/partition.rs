@@ -12,7 +12,7 @@ use crate::index::conversation::Conversations;
 use crate::index::present::Present;
 use crate::index::rows::RowSet;
 use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
-use crate::index::vector::{VectorIndex, VectorOptions};
+use crate::index::vector::{Maintenance, VectorIndex, VectorOptions};
 use crate::judge::{self, Analysis};
 use crate::store::ChangeKind;
 use crate::time::Timestamp;
@@ -126,7 +126,7 @@ pub(crate) struct Partition {
     present: Present,
     text: TextIndex,
     /// Made with the first vector, whose dimension it has.
-    vectors: Option<VectorIndex>,
+    vectors: Option<Arc<VectorIndex>>,
     conversations: Conversations,
     names: Names,
     hashes: HashMap<u64, Vec<CardId>>,
@@ -198,11 +198,21 @@ impl Partition {
         if vector.is_empty() {
             return;
         }
-        let options = || VectorOptions { dimension: vector.len(), ..VectorOptions::default() };
-        let index = self.vectors.get_or_insert_with(|| VectorIndex::new(options()));
+        let options = || VectorOptions { dimension: vector.len(), ..vector_options() };
+        let index = self.vectors.get_or_insert_with(|| Arc::new(VectorIndex::new(options())));
         if let Err(error) = index.insert(row, vector) {
             tracing::debug!(%error, row, "a vector is left out of the index");
         }
+    }
+
+    /// Takes an index of vectors whose identifiers are row numbers, read from a file. False
+    /// when it does not hold the vectors of `count` of these rows.
+    pub(crate) fn set_vectors(&mut self, index: VectorIndex, count: usize) -> bool {
+        // What was added while the file was written belongs to later changes.
+        index.truncate(self.rows.len() as u32);
+        let fits = index.len() == count;
+        self.vectors = fits.then(|| Arc::new(index));
+        fits
     }
 
     /// Adds a row whose text and vector are in already.
@@ -370,7 +380,7 @@ impl Partition {
     }
 
     /// The vectors; none before the first one came.
-    pub(crate) fn vectors(&self) -> Option<&VectorIndex> {
+    pub(crate) fn vectors(&self) -> Option<&Arc<VectorIndex>> {
         self.vectors.as_ref()
     }
 
@@ -434,6 +444,11 @@ impl Partition {
         }
         Some(partition)
     }
+}
+
+/// How a partition keeps its vectors: the dimension is that of the first one.
+pub(crate) fn vector_options() -> VectorOptions {
+    VectorOptions { maintenance: Maintenance::Background, ..VectorOptions::default() }
 }
 
 /// The text that says what a card states: its content, or its summary where the content

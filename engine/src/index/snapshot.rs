@@ -3,7 +3,8 @@
 //! `magic · layout · analyzer · counts · sections · xxh3`, little-endian; the checksum is
 //! over all that precedes it. A snapshot says which change it holds last, and that
 //! change's checksum: a file that belongs to another store, or to another past of this
-//! one, does not fit and is rebuilt.
+//! one, does not fit and is rebuilt. Vectors are in a file of their own, which is mapped
+//! instead of read; see [`crate::index::vector`].
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -15,18 +16,18 @@ use crate::time::Timestamp;
 
 const MAGIC: &[u8; 8] = b"MCINDEX\0";
 /// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// Writes a partition as bytes of a snapshot file.
 pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     let (applied, checksum) = partition.applied();
-    let (dimension, numbers, data) = vectors(partition);
-    let mut out = Vec::with_capacity((numbers.len() + data.len()) * 4 + partition.len() * 512);
+    let vectors = partition.vectors().map_or(0, |index| index.len());
+    let mut out = Vec::with_capacity(partition.len() * 512);
     out.extend_from_slice(MAGIC);
     for number in [LAYOUT, ANALYZER_VERSION] {
         out.extend_from_slice(&number.to_le_bytes());
     }
-    for number in [applied, checksum, partition.len() as u64, dimension as u64] {
+    for number in [applied, checksum, partition.len() as u64, vectors as u64] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     let mut rows = Vec::new();
@@ -35,15 +36,14 @@ pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     }
     section(&mut out, &rows);
     section(&mut out, &partition.text().to_bytes());
-    section(&mut out, bytemuck::cast_slice(&numbers));
-    section(&mut out, bytemuck::cast_slice(&data));
     let checksum = xxh3_64(&out);
     out.extend_from_slice(&checksum.to_le_bytes());
     Ok(out)
 }
 
-/// Reads a snapshot file. The error says what does not fit; the caller rebuilds.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Partition, String> {
+/// Reads a snapshot file: the partition without its vectors, and how many of its rows have
+/// one. The error says what does not fit; the caller rebuilds.
+pub(crate) fn decode(bytes: &[u8]) -> Result<(Partition, usize), String> {
     let (body, stored) = bytes.split_last_chunk::<8>().ok_or("shorter than a checksum")?;
     if xxh3_64(body) != u64::from_le_bytes(*stored) {
         return Err("checksum mismatch".into());
@@ -57,55 +57,18 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Partition, String> {
         return Err(format!("layout {layout} with analyzer {analyzer} is of another build"));
     }
     let (applied, checksum) = (reader.u64()?, reader.u64()?);
-    let (count, dimension) = (reader.size()?, reader.size()?);
+    let (count, vectors) = (reader.size()?, reader.size()?);
     let mut rows_section = Reader(reader.section()?);
     if count > rows_section.0.len() {
         return Err("more rows than bytes".into());
     }
     let rows = (0..count).map(|_| decode_row(&mut rows_section)).collect::<Result<Vec<_>, String>>()?;
     let text = TextIndex::from_bytes(reader.section()?).map_err(|e| e.to_string())?;
-    let (numbers, data) = (reader.section()?, reader.section()?);
     if !reader.0.is_empty() || !rows_section.0.is_empty() {
         return Err("sections of the wrong length".into());
     }
     let partition = Partition::from_parts(rows, text, applied, checksum).ok_or("rows do not fit")?;
-    with_vectors(partition, dimension, numbers, data)
-}
-
-/// Dimension, row numbers and vectors of a partition.
-fn vectors(partition: &Partition) -> (usize, Vec<u32>, Vec<f32>) {
-    let Some(index) = partition.vectors() else { return (0, vec![], vec![]) };
-    let (mut numbers, mut data) = (Vec::new(), Vec::with_capacity(index.len() * index.dimension()));
-    for row in 0..partition.len() as u32 {
-        if index.with_vector(row, |vector| data.extend_from_slice(vector)).is_some() {
-            numbers.push(row);
-        }
-    }
-    (index.dimension(), numbers, data)
-}
-
-/// Puts the vectors of a snapshot into its partition.
-fn with_vectors(
-    mut partition: Partition,
-    dimension: usize,
-    numbers: &[u8],
-    data: &[u8],
-) -> Result<Partition, String> {
-    let (numbers, data) = (numbers.as_chunks::<4>().0, data.as_chunks::<4>().0);
-    if numbers.len().checked_mul(dimension) != Some(data.len()) || (dimension == 0 && !numbers.is_empty()) {
-        return Err("vectors do not fit".into());
-    }
-    let mut vector = Vec::with_capacity(dimension);
-    for (number, bytes) in numbers.iter().zip(data.chunks_exact(dimension.max(1))) {
-        let row = u32::from_le_bytes(*number);
-        if row as usize >= partition.len() {
-            return Err("a vector without a row".into());
-        }
-        vector.clear();
-        vector.extend(bytes.iter().map(|x| f32::from_le_bytes(*x)));
-        partition.add_vector(row, &vector);
-    }
-    Ok(partition)
+    Ok((partition, vectors))
 }
 
 fn encode_row(row: &Row, out: &mut Vec<u8>) -> Result<()> {

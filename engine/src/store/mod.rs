@@ -3,7 +3,7 @@
 //! Only this room touches redb, and all of its file access goes through [`io`]. It keeps
 //! cards, their versions, vectors, look-ups and the change log consistent in one
 //! transaction; exact look-ups stand in the change log and are answered from memory
-//! ([`lookups`]). It does not know the indexes (they receive committed changes through an
+//! (`lookups`). It does not know the indexes (they receive committed changes through an
 //! observer) nor the rules that decide what is written.
 
 mod backup;

@@ -5,17 +5,15 @@
 //! it. Readers hold a generation and need no lock: rows are published when complete, the
 //! rest are atomic cells. This room stores; it neither searches nor decides.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-
 use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::Graph;
 use crate::index::vector::kernels;
 use crate::index::vector::memory::{AppendOnly, Arena};
 use crate::index::vector::quantize::{Scalar, bit_row_length};
+use crate::index::vector::sync::{AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
 
 /// Slots of the smallest generation.
-const FIRST_CAPACITY: usize = 64;
+const FIRST_CAPACITY: usize = if cfg!(all(test, loom)) { 4 } else { 64 };
 /// From here on arrays are mapped, and room that is not used yet costs addresses only.
 const LARGE: usize = 1 << 14;
 
@@ -131,12 +129,13 @@ impl Generation {
 
     fn set_live(&self, slot: u32, live: bool) {
         let bit = 1u64 << (slot % 64);
-        let cell = &self.live.cells()[slot as usize / 64];
+        // A slot number from a damaged file may point anywhere, or at what is dead already.
+        let Some(cell) = self.live.cells().get(slot as usize / 64) else { return };
         if live {
-            cell.fetch_or(bit, Ordering::AcqRel);
-            self.live_count.fetch_add(1, Ordering::AcqRel);
-        } else {
-            cell.fetch_and(!bit, Ordering::AcqRel);
+            if cell.fetch_or(bit, Ordering::AcqRel) & bit == 0 {
+                self.live_count.fetch_add(1, Ordering::AcqRel);
+            }
+        } else if cell.fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
             self.live_count.fetch_sub(1, Ordering::AcqRel);
         }
     }

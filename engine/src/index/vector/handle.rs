@@ -5,17 +5,15 @@
 //! they load the present generation and keep it.
 
 use std::cell::RefCell;
-use std::sync::Arc;
-
-use arc_swap::ArcSwap;
-use parking_lot::Mutex;
 
 use crate::index::vector::generation::{Generation, capacity_for};
 use crate::index::vector::quantize::{bit_row_length, encode_bits};
 use crate::index::vector::rotation::Rotation;
 use crate::index::vector::search::{Scratch, Search};
+use crate::index::vector::sync::{self, Arc, ArcSwap, Mutex};
 use crate::index::vector::{
-    Maintenance, Neighbor, SearchOptions, VectorBytes, VectorOptions, Work, kernels, unit, unit_into,
+    MAXIMUM_DIMENSION, MAXIMUM_ID, Maintenance, Neighbor, SearchOptions, VectorBytes, VectorOptions, Work,
+    kernels, unit, unit_into,
 };
 use crate::{Error, Result};
 
@@ -42,7 +40,7 @@ pub(super) struct WriteScratch {
     code: Vec<u8>,
 }
 
-thread_local! {
+sync::thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
@@ -50,13 +48,17 @@ impl VectorIndex {
     /// An empty index.
     pub fn new(options: VectorOptions) -> Self {
         let capacity = capacity_for(0);
-        let generation = Generation::new(options.dimension, capacity, capacity);
+        let generation = match (1..=MAXIMUM_DIMENSION).contains(&options.dimension) {
+            true => Generation::new(options.dimension, capacity, capacity),
+            // Stays empty: every insertion is refused.
+            false => Generation::new(0, 0, 0),
+        };
         Self::with_generation(options, generation)
     }
 
     pub(super) fn with_generation(options: VectorOptions, generation: Generation) -> Self {
         Self {
-            rotation: Rotation::new(options.dimension, options.seed),
+            rotation: Rotation::new(generation.dimension, options.seed),
             generation: ArcSwap::from_pointee(generation),
             maintenance: Mutex::default(),
             writer: Mutex::default(),
@@ -74,7 +76,8 @@ impl VectorIndex {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a vector of another dimension, of length zero, or with
-    /// numbers that are not finite.
+    /// numbers that are not finite, for an identifier above [`MAXIMUM_ID`], and for any
+    /// vector when the index has no dimension that vectors can have.
     pub fn insert(&self, id: u32, vector: &[f32]) -> Result<bool> {
         let new = self.push(id, vector)?;
         self.help();
@@ -96,8 +99,21 @@ impl VectorIndex {
         inserted
     }
 
+    /// Refuses to go on with a dimension that no vector can have.
+    pub(super) fn check_dimension(&self) -> Result<()> {
+        let dimension = self.options.dimension;
+        if (1..=MAXIMUM_DIMENSION).contains(&dimension) {
+            return Ok(());
+        }
+        Err(Error::invalid("dimension", format!("is {dimension}, 1 to {MAXIMUM_DIMENSION} are allowed")))
+    }
+
     /// True when the identifier was without a vector.
     fn push(&self, id: u32, vector: &[f32]) -> Result<bool> {
+        self.check_dimension()?;
+        if id > MAXIMUM_ID {
+            return Err(Error::invalid("id", format!("is {id}, at most {MAXIMUM_ID} is allowed")));
+        }
         if vector.len() != self.options.dimension {
             let message = format!("has {} numbers, not {}", vector.len(), self.options.dimension);
             return Err(Error::invalid("vector", message));
@@ -137,14 +153,19 @@ impl VectorIndex {
         removed
     }
 
-    /// Does what maintenance is due, if that is this thread's to do.
+    /// Does the maintenance that is due, if that is this thread's to do.
     fn help(&self) {
-        let patience = match self.options.maintenance {
-            Maintenance::Inline => 1,
-            Maintenance::Background => 2,
-        };
-        if self.is_due(patience) {
+        if self.options.maintenance == Maintenance::Inline && self.is_due() {
             self.maintain(1);
+        }
+    }
+
+    /// Removes the vectors of all identifiers from this one on.
+    pub fn truncate(&self, from: u32) {
+        let _writer = self.writer.lock();
+        let generation = self.generation.load();
+        for id in from..u32::try_from(generation.identifiers()).unwrap_or(u32::MAX) {
+            generation.remove(id);
         }
     }
 
@@ -179,7 +200,7 @@ impl VectorIndex {
     /// The `wanted` vectors most alike the query, best first; all that are allowed when there
     /// are fewer. A query of another dimension or without a direction finds nothing.
     pub fn search(&self, query: &[f32], wanted: usize, options: &SearchOptions<'_>) -> Vec<Neighbor> {
-        let mut out = Vec::with_capacity(wanted);
+        let mut out = Vec::with_capacity(wanted.min(self.len()));
         self.search_into(query, wanted, options, &mut out);
         out
     }
@@ -193,6 +214,8 @@ impl VectorIndex {
         out: &mut Vec<Neighbor>,
     ) -> Work {
         let generation = self.generation.load();
+        // More than there are cannot be found, and must not be made room for.
+        let wanted = wanted.min(generation.len());
         let search = Search {
             generation: &generation,
             rotation: &self.rotation,
@@ -200,7 +223,8 @@ impl VectorIndex {
             ef: options.ef.unwrap_or(EF).max(wanted),
             allowed: options.allowed,
         };
-        SCRATCH.with_borrow_mut(|scratch| {
+        SCRATCH.with(|scratch| {
+            let scratch = &mut *scratch.borrow_mut();
             search.run(query, scratch, out);
             scratch.work
         })
@@ -226,6 +250,9 @@ impl VectorIndex {
         };
         for id in ids {
             let Some(slot) = generation.slot_of(id) else { continue };
+            if generation.vector(slot).is_none() {
+                continue;
+            }
             (names[count], slots[count]) = (id, slot);
             count += 1;
             if count == BLOCK {

@@ -3,12 +3,11 @@
 //! Neither changes what a search finds, only how fast. Both work beside readers; writers
 //! wait only while a finished generation takes the place of the old one.
 
-use std::sync::Arc;
-
 use crate::index::vector::generation::{Generation, capacity_for};
 use crate::index::vector::graph::{GONE, NewNode, batch_end};
 use crate::index::vector::handle::VectorIndex;
 use crate::index::vector::kernels;
+use crate::index::vector::sync::Arc;
 
 /// Slots that may wait to be linked: scanning them costs a tenth of a walk.
 const HEAD: usize = 1024;
@@ -30,12 +29,12 @@ impl VectorIndex {
     pub fn maintain(&self, threads: usize) -> bool {
         let _maintenance = self.maintenance.lock();
         let generation = self.generation.load_full();
-        match self.due(&generation, HEAD) {
-            None => return false,
+        let done = match self.due(&generation, HEAD) {
+            None => false,
             Some(Due::Compact) => self.compact(&generation, threads),
             Some(Due::Link) => self.link(&generation, threads, STEP),
-        }
-        self.due(&self.generation.load(), HEAD).is_some()
+        };
+        done && self.due(&self.generation.load(), HEAD).is_some()
     }
 
     /// Does all maintenance, due or not: every slot is linked, if there is a graph at all.
@@ -43,17 +42,25 @@ impl VectorIndex {
         let _maintenance = self.maintenance.lock();
         loop {
             let generation = self.generation.load_full();
-            match self.due(&generation, 0) {
-                None => break,
+            let done = match self.due(&generation, 0) {
+                None => false,
                 Some(Due::Compact) => self.compact(&generation, threads),
                 Some(Due::Link) => self.link(&generation, threads, usize::MAX),
+            };
+            if !done {
+                break;
             }
         }
     }
 
-    /// True when maintenance is due, or `patience` times overdue.
-    pub(super) fn is_due(&self, patience: usize) -> bool {
-        self.due(&self.generation.load(), HEAD * patience).is_some()
+    /// Slots that are linked in the graph.
+    pub fn linked(&self) -> usize {
+        self.generation.load().graph().map_or(0, |graph| graph.settled())
+    }
+
+    /// True when [`VectorIndex::maintain`] has something to do.
+    pub fn is_due(&self) -> bool {
+        self.due(&self.generation.load(), HEAD).is_some()
     }
 
     fn due(&self, generation: &Generation, head: usize) -> Option<Due> {
@@ -66,8 +73,9 @@ impl VectorIndex {
         (live >= self.options.graph_from && slots.saturating_sub(settled) > head).then_some(Due::Link)
     }
 
-    /// Links waiting slots in whole batches, at least one and up to `most` slots.
-    fn link(&self, generation: &Generation, threads: usize, most: usize) {
+    /// Links waiting slots in whole batches, at least one and up to `most` slots; false when
+    /// they cannot be linked.
+    fn link(&self, generation: &Generation, threads: usize, most: usize) -> bool {
         let graph = generation.graph_or_new(self.options.seed);
         let slots = generation.len();
         let until = slots.min(graph.settled().saturating_add(most));
@@ -85,28 +93,37 @@ impl VectorIndex {
                 rotated.chunks_exact(dimension).map(|rotated| NewNode { rotated }).collect();
             if !graph.add(kernels::kernels(), generation.codes(), &nodes, threads) {
                 tracing::error!(slot = from, "the graph of a vector index has no room for its slots");
-                break;
+                return false;
             }
         }
+        true
     }
 
-    /// Makes the next generation, without dead slots.
-    fn compact(&self, old: &Generation, threads: usize) {
-        let slots = old.len();
-        let live: Vec<u64> = (0..slots.div_ceil(64)).map(|word| old.live_word(word)).collect();
+    /// Makes the next generation, without dead slots; false when it cannot be made.
+    pub(super) fn compact(&self, old: &Generation, threads: usize) -> bool {
+        // Of one moment: a slot that is being written now is in neither or in both.
+        let (slots, live) = {
+            let _writer = self.writer.lock();
+            let slots = old.len();
+            (slots, (0..slots.div_ceil(64)).map(|word| old.live_word(word)).collect::<Vec<u64>>())
+        };
         let is_live = |slot: usize| live[slot / 64] >> (slot % 64) & 1 == 1;
         let count = (0..slots).filter(|slot| is_live(*slot)).count();
         let new = Generation::new(old.dimension, capacity_for(count), old.identifiers());
         let mut renumbered = vec![GONE; slots];
         for slot in (0..slots).filter(|slot| is_live(*slot)) {
+            // What was removed or replaced since; or what a damaged file says twice.
+            if old.slot_of(old.ids()[slot]) != Some(slot as u32) {
+                continue;
+            }
             renumbered[slot] = new.len() as u32;
             if !copy_slot(old, slot as u32, &new) {
-                return;
+                return false;
             }
         }
         if let Some(graph) = old.graph() {
             let settled = graph.settled().min(slots);
-            let kept = (0..settled).filter(|slot| is_live(*slot)).count();
+            let kept = renumbered[..settled].iter().filter(|number| **number != GONE).count();
             // Where most are gone, what is left of the links says little: link anew.
             if count >= self.options.graph_from / 2 && kept * 2 >= settled {
                 new.set_graph(graph.repaired(
@@ -139,10 +156,11 @@ impl VectorIndex {
                 new = larger;
             }
             if !copy_slot(old, slot as u32, &new) {
-                return;
+                return false;
             }
         }
         self.generation.store(Arc::new(new));
+        true
     }
 }
 

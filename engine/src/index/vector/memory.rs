@@ -12,8 +12,8 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::index::vector::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, Watch};
 use crate::store::io::IoFile;
 
 /// Arrays from this size on are mapped, aligned to huge pages, and ask for them.
@@ -28,20 +28,30 @@ const LINE: usize = 64;
 ///
 /// # Safety
 /// The type must be valid for every bit pattern, have no padding, and need no drop.
-pub(crate) unsafe trait Plain: Send + Sync + 'static {}
+pub(crate) unsafe trait Plain: Send + Sync + 'static {
+    /// Atomics of the model checker are more than their bits.
+    #[cfg(all(test, loom))]
+    fn zero() -> Self;
+}
 
-// SAFETY: integers and floats are valid for all bits; their atomics have the same layout.
-unsafe impl Plain for u8 {}
-// SAFETY: as above.
-unsafe impl Plain for u32 {}
-// SAFETY: as above.
-unsafe impl Plain for f32 {}
-// SAFETY: as above.
-unsafe impl Plain for AtomicU8 {}
-// SAFETY: as above.
-unsafe impl Plain for AtomicU32 {}
-// SAFETY: as above.
-unsafe impl Plain for AtomicU64 {}
+macro_rules! plain {
+    ($type:ty, $zero:expr) => {
+        // SAFETY: integers and floats are valid for all bits; their atomics have the same
+        // layout. Those of the model checker are written one by one and never read as bytes.
+        unsafe impl Plain for $type {
+            #[cfg(all(test, loom))]
+            fn zero() -> Self {
+                $zero
+            }
+        }
+    };
+}
+
+plain!(u8, 0);
+plain!(u32, 0);
+plain!(f32, 0.0);
+plain!(AtomicU32, AtomicU32::new(0));
+plain!(AtomicU64, AtomicU64::new(0));
 
 #[derive(Debug)]
 enum Backing {
@@ -72,7 +82,7 @@ impl<T: Plain> Arena<T> {
     /// An array of `length` zeros.
     pub(crate) fn new(length: usize) -> Self {
         let bytes = length.saturating_mul(size_of::<T>()).max(1);
-        #[cfg(unix)]
+        #[cfg(all(unix, not(all(test, loom))))]
         if bytes >= HUGE
             && let Some(arena) = Self::mapped(length, bytes)
         {
@@ -81,10 +91,16 @@ impl<T: Plain> Arena<T> {
         let Ok(layout) = Layout::from_size_align(bytes, LINE) else { capacity_overflow() };
         // SAFETY: the layout has a size above zero.
         let Some(start) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        #[cfg(all(test, loom))]
+        for at in 0..length {
+            // SAFETY: inside the allocation, which nobody else knows yet.
+            unsafe { start.cast::<T>().add(at).write(T::zero()) };
+        }
         Self { start: start.cast(), length, backing: Backing::Heap(layout) }
     }
 
     #[cfg(unix)]
+    #[cfg_attr(all(test, loom), allow(dead_code))]
     fn mapped(length: usize, bytes: usize) -> Option<Self> {
         use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
         let whole = bytes.checked_next_multiple_of(HUGE)?.checked_add(HUGE)?;
@@ -123,6 +139,10 @@ impl<T: Plain> Arena<T> {
         {
             return Err(ErrorKind::UnexpectedEof.into());
         }
+        #[cfg(all(test, loom))]
+        if std::mem::needs_drop::<T>() {
+            return Err(ErrorKind::Unsupported.into());
+        }
         let arena = Self::new(length);
         #[cfg(unix)]
         if bytes >= MAPPED_FROM
@@ -146,6 +166,11 @@ impl<T: Plain> Arena<T> {
                 )
             };
             mapped?;
+            // The last page goes on with what follows in the file.
+            let tail = bytes.next_multiple_of(rustix::param::page_size()) - bytes;
+            // SAFETY: the page belongs to this arena, which is not shared yet, and is mapped
+            // copy-on-write.
+            unsafe { std::ptr::write_bytes(arena.start.as_ptr().cast::<u8>().add(bytes), 0, tail) };
             return Ok(arena);
         }
         // SAFETY: the arena is not shared yet, `bytes` lie inside it, and any bytes are
@@ -188,6 +213,11 @@ impl Arena<AtomicU64> {
 
 impl<T> Drop for Arena<T> {
     fn drop(&mut self) {
+        #[cfg(all(test, loom))]
+        // SAFETY: every value was written by `new`, and is dropped once.
+        unsafe {
+            std::ptr::slice_from_raw_parts_mut(self.start.as_ptr(), self.length).drop_in_place();
+        }
         match self.backing {
             // SAFETY: allocated in `new` with this layout, freed once.
             Backing::Heap(layout) => unsafe { dealloc(self.start.as_ptr().cast(), layout) },
@@ -215,6 +245,7 @@ pub(crate) struct AppendOnly<T> {
     width: usize,
     published: AtomicUsize,
     writing: AtomicBool,
+    watch: Watch,
 }
 
 impl<T: Plain + Copy> AppendOnly<T> {
@@ -225,6 +256,7 @@ impl<T: Plain + Copy> AppendOnly<T> {
             width,
             published: AtomicUsize::new(0),
             writing: AtomicBool::new(false),
+            watch: Watch::new(capacity),
         }
     }
 
@@ -242,6 +274,7 @@ impl<T: Plain + Copy> AppendOnly<T> {
             width,
             published: AtomicUsize::new(rows),
             writing: AtomicBool::new(false),
+            watch: Watch::new(capacity),
         })
     }
 
@@ -257,7 +290,9 @@ impl<T: Plain + Copy> AppendOnly<T> {
 
     /// All rows that are complete, one after the other.
     pub(crate) fn values(&self) -> &[T] {
-        let values = self.len() * self.width;
+        let rows = self.len();
+        let values = rows * self.width;
+        self.watch.read(0..rows);
         // SAFETY: published rows are never written again, and `append` publishes only what
         // fits.
         unsafe { self.arena.slice(0..values) }
@@ -290,6 +325,7 @@ impl<T: Plain + Copy> AppendOnly<T> {
                 );
             }
             let rows = (from + values.len()) / self.width;
+            self.watch.write(from / self.width..rows);
             self.published.store(rows, Ordering::Release);
         }
         self.writing.store(false, Ordering::Release);
@@ -314,7 +350,7 @@ pub(crate) fn prefetch<T>(values: &[T]) {
     let _ = values;
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -338,6 +374,20 @@ mod tests {
         fn is_aligned_to_bytes(&self, bytes: usize) -> bool {
             (*self as usize).is_multiple_of(bytes)
         }
+    }
+
+    /// A long array of a file is mapped by whole pages: what follows it stays out.
+    #[test]
+    fn arrays_of_a_file_end_where_they_end() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &vec![0xFF; 1 << 20]).unwrap();
+        for values in [1, 1000, MAPPED_FROM / 4, MAPPED_FROM / 4 + 1, 100_001] {
+            let arena: Arena<AtomicU32> = Arena::load(&file, 4096, values, HUGE).unwrap();
+            let (loaded, rest) = arena.cells().split_at(values);
+            assert!(loaded.iter().all(|cell| cell.load(Ordering::Relaxed) == u32::MAX));
+            assert!(rest.iter().all(|cell| cell.load(Ordering::Relaxed) == 0), "{values}");
+        }
+        assert!(Arena::<AtomicU32>::load(&file, 4096, 1 << 20, 1 << 21).is_err());
     }
 
     #[test]

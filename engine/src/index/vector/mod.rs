@@ -19,17 +19,24 @@
 //! ```
 
 mod codes;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod damage;
 mod generation;
 mod graph;
 mod handle;
 pub mod kernels;
 mod maintain;
 mod memory;
+#[cfg(all(test, loom))]
+mod model;
 mod plan;
 mod quantize;
 mod rotation;
 mod search;
 mod snapshot;
+mod sync;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use crate::index::rows::RowSet;
 
@@ -37,10 +44,16 @@ pub use handle::VectorIndex;
 pub use search::Work;
 pub use snapshot::{SnapshotTag, verify_snapshot};
 
+/// Most numbers per vector.
+pub const MAXIMUM_DIMENSION: usize = kernels::MAXIMUM_LENGTH;
+/// The greatest identifier: four bytes of memory and file are kept for every one below the
+/// greatest in use.
+pub const MAXIMUM_ID: u32 = (1 << 28) - 1;
+
 /// What an index is made with.
 #[derive(Clone, Debug)]
 pub struct VectorOptions {
-    /// Numbers per vector, 1 to 65,536.
+    /// Numbers per vector, 1 to [`MAXIMUM_DIMENSION`]. An index of any other takes no vector.
     pub dimension: usize,
     /// Decides rotation and levels: the same seed and the same changes give the same index.
     pub seed: u64,
@@ -57,8 +70,8 @@ pub enum Maintenance {
     /// its changes.
     #[default]
     Inline,
-    /// The owner, by [`VectorIndex::maintain`] in the background; insertions help when it
-    /// falls far behind.
+    /// The owner, by [`VectorIndex::maintain`] in the background: insertions take no longer
+    /// than to append, and what waits to be linked is scanned.
     Background,
 }
 

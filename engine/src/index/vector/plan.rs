@@ -38,6 +38,12 @@ const WALK: f32 = 650.0;
 /// A list is lengthened by no more than this; beyond it a scan is better.
 const MOST_FACTOR: f32 = 16.0;
 
+#[cfg(test)]
+std::thread_local! {
+    /// Tests of small graphs walk wherever a walk can find enough.
+    pub(crate) static ALWAYS_WALK: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// Chooses the way for `candidates` allowed vectors.
 pub(crate) fn choose(
     generation: &Generation,
@@ -62,6 +68,10 @@ pub(crate) fn choose(
         // The list must hold enough that passes.
         let factor = slots as f32 / count;
         let longer = (ef.max(wanted) as f32) * factor;
+        #[cfg(test)]
+        if factor <= MOST_FACTOR && ALWAYS_WALK.get() {
+            return Plan::Walk { ef: (longer as usize).min(2 * slots) };
+        }
         if factor <= MOST_FACTOR {
             let head = BITS_NEXT * (slots - settled) as f32;
             offer(FIXED + WALK * longer + head, Plan::Walk { ef: longer as usize });

@@ -180,7 +180,8 @@ impl Scalar {
             Width::Eight => kernels.dot_u8(a, b),
         };
         let middle = self.middle();
-        let sums = (a_tail.sum + b_tail.sum) as f32;
+        // Sums of codes are small; those of a damaged file may be anything.
+        let sums = a_tail.sum.wrapping_add(b_tail.sum) as f32;
         let centered = dot as f32 - middle * sums + middle * middle * self.dimension as f32;
         a_tail.scale * b_tail.scale * centered
     }

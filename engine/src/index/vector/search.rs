@@ -6,7 +6,6 @@
 //! never counted, and what is asked for is returned if it is there.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use crate::index::rows::RowSet;
 use crate::index::vector::generation::Generation;
@@ -15,6 +14,7 @@ use crate::index::vector::kernels::{self, Kernels};
 use crate::index::vector::plan::{self, Plan};
 use crate::index::vector::quantize::{CodedQuery, bit_error};
 use crate::index::vector::rotation::Rotation;
+use crate::index::vector::sync::Ordering;
 use crate::index::vector::{Neighbor, unit_into};
 
 /// Slots scanned at a time: their estimates stay in the nearest cache.
@@ -126,8 +126,8 @@ impl Search<'_> {
             (Plan::Exact, _) => self.compare_all(kernels, slots, scratch),
             (Plan::Scan(first), _) => self.scan(kernels, first, 0, slots, scratch),
             (Plan::Walk { ef }, Some(graph)) => {
-                self.walk(kernels, graph, settled, ef, scratch);
-                self.scan(kernels, Pass::Bits, settled, slots, scratch);
+                let walked = self.walk(kernels, graph, settled, ef, scratch);
+                self.scan(kernels, Pass::Bits, if walked { settled } else { 0 }, slots, scratch);
                 // A walk that did not reach enough of what is allowed is no answer.
                 if scratch.best.entries().len() < self.wanted.min(candidates) {
                     scratch.best.reset(self.wanted);
@@ -137,11 +137,16 @@ impl Search<'_> {
             (Plan::Walk { .. }, None) => self.scan(kernels, Pass::Bits, 0, slots, scratch),
         }
         let ids = generation.ids();
+        // The one slot that may be taking the place of another while this runs.
+        let newest = ids.get(slots - 1).copied();
         for key in scratch.best.entries() {
             let slot = key_slot(*key);
             let Some(id) = ids.get(slot as usize) else { continue };
             // Replaced or removed while this search ran.
-            if generation.slot_of(*id) == Some(slot) {
+            if generation.slot_of(*id) != Some(slot) {
+                continue;
+            }
+            if Some(*id) != newest || out.iter().all(|found| found.id != *id) {
                 out.push(Neighbor { id: *id, score: key_score(*key).clamp(-1.0, 1.0) });
             }
         }
@@ -154,6 +159,8 @@ impl Search<'_> {
             })
     }
 
+    /// Searches the graph. False when it could not be entered: its entry has just become a
+    /// node that was linked after this search began.
     fn walk(
         &self,
         kernels: &'static dyn Kernels,
@@ -161,7 +168,7 @@ impl Search<'_> {
         settled: usize,
         ef: usize,
         scratch: &mut Scratch,
-    ) {
+    ) -> bool {
         let codes = self.generation.codes();
         scratch.query.prepare_scalar(codes.scalar());
         let Scratch { query, walk, .. } = scratch;
@@ -176,6 +183,7 @@ impl Search<'_> {
             walker.run_where(graph, settled, walk, self.ef, |slot| self.admits(slot));
         }
         scratch.work.walked += walk.scored;
+        let entered = !walk.pool.entries().is_empty();
         let found = if plain { &mut walk.pool } else { &mut walk.passing };
         let found = std::mem::take(found);
         let spread = CODE_SPREAD * codes.scalar().error();
@@ -197,6 +205,7 @@ impl Search<'_> {
         }
         let place = if plain { &mut scratch.walk.pool } else { &mut scratch.walk.passing };
         *place = found;
+        entered
     }
 
     /// Compares every allowed slot exactly: for few.

@@ -8,17 +8,19 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::index::vector::VectorOptions;
 use crate::index::vector::codes::{Codes, code_stride};
+#[cfg(any(test, feature = "fuzzing"))]
+use crate::index::vector::damage;
 use crate::index::vector::generation::{Generation, capacity_for};
 use crate::index::vector::graph::{BASE_LINKS, Graph, LINKS, upper_blocks};
 use crate::index::vector::handle::VectorIndex;
 use crate::index::vector::memory::{AppendOnly, Arena};
 use crate::index::vector::quantize::{Scalar, bit_row_length};
+use crate::index::vector::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use crate::index::vector::{MAXIMUM_DIMENSION, MAXIMUM_ID, VectorOptions};
 use crate::store::io::{self as files, Io, IoFile, OpenMode};
 use crate::{Error, Result};
 
@@ -121,14 +123,8 @@ impl Layout {
         bytes
     }
 
-    /// Reads the header of a file: its layout and the checksums of its pieces.
-    fn read(file: &dyn IoFile) -> Result<(Self, Vec<u64>), String> {
-        let broken = |error: io::Error| error.to_string();
-        let length = file.len().map_err(broken)?;
-        let mut fields = [0; FIELDS * 8];
-        file.read_at(0, &mut fields).map_err(broken)?;
-        let numbers = fields.as_chunks::<8>().0.iter().map(|x| u64::from_le_bytes(*x));
-        let fields: Vec<u64> = numbers.collect();
+    /// The layout that the first numbers of a header speak of.
+    fn of_fields(fields: &[u64]) -> Result<Self, String> {
         if fields[0] != MAGIC || fields[1] != VERSION {
             return Err("no vector index of this version".into());
         }
@@ -145,12 +141,23 @@ impl Layout {
             upper_used: size(fields[11])?,
         };
         // Slots are numbers of 31 bits; everything else hangs on them.
-        let sane = (1..=1 << 16).contains(&shape.dimension)
+        let sane = (1..=MAXIMUM_DIMENSION).contains(&shape.dimension)
             && shape.slots <= 1 << 31
-            && shape.identifiers <= 1 << 32
+            && shape.identifiers <= MAXIMUM_ID as usize + 1
             && shape.settled <= shape.slots
             && shape.upper_used <= upper_blocks(shape.slots);
-        let layout = sane.then(|| Self::of(shape)).flatten().ok_or("counts that do not fit together")?;
+        sane.then(|| Self::of(shape)).flatten().ok_or_else(|| "counts that do not fit together".to_owned())
+    }
+
+    /// Reads the header of a file: its layout and the checksums of its pieces.
+    fn read(file: &dyn IoFile) -> Result<(Self, Vec<u64>), String> {
+        let broken = |error: io::Error| error.to_string();
+        let length = file.len().map_err(broken)?;
+        let mut fields = [0; FIELDS * 8];
+        file.read_at(0, &mut fields).map_err(broken)?;
+        let numbers = fields.as_chunks::<8>().0.iter().map(|x| u64::from_le_bytes(*x));
+        let fields: Vec<u64> = numbers.collect();
+        let layout = Self::of_fields(&fields)?;
         if layout.end != length || fields[12] != length {
             return Err(format!("{length} bytes, not {}", layout.end));
         }
@@ -169,7 +176,14 @@ impl Layout {
     fn verify(&self, file: &dyn IoFile, checksums: &[u64]) -> Result<(), String> {
         let mut checksums = checksums.iter();
         let mut buffer = vec![0; PIECE];
+        let mut at = self.header as u64;
         for (array, (offset, length)) in self.arrays.iter().enumerate() {
+            let gap = &mut buffer[..(offset - at) as usize];
+            file.read_at(at, gap).map_err(|error| error.to_string())?;
+            if gap.iter().any(|byte| *byte != 0) {
+                return Err(format!("bytes before array {array} that are not zero"));
+            }
+            at = offset + *length as u64;
             for from in (0..*length).step_by(PIECE) {
                 let piece = &mut buffer[..PIECE.min(length - from)];
                 file.read_at(offset + from as u64, piece).map_err(|error| error.to_string())?;
@@ -225,11 +239,13 @@ impl VectorIndex {
     /// what comes in meanwhile is not in the file.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be written.
+    /// [`Error::Io`] when the file cannot be written; [`Error::InvalidArgument`] when the index
+    /// has no dimension that vectors can have.
     pub fn save(&self, io: &dyn Io, path: &Path, tag: SnapshotTag) -> Result<u64> {
+        self.check_dimension()?;
         // Nobody links or compacts meanwhile; slots that are appended meanwhile stay out.
         let _maintenance = self.maintenance.lock();
-        let (generation, shape, live, slots) = {
+        let (generation, mut shape, live, mut slots) = {
             let _writer = self.writer.lock();
             let generation = self.generation.load_full();
             let shape = self.shape_of(&generation, tag);
@@ -238,6 +254,9 @@ impl VectorIndex {
             let cells = generation.slots.cells().iter().map(|cell| cell.load(Ordering::Acquire));
             (generation.clone(), shape, live, cells.collect::<Vec<u32>>())
         };
+        // Identifiers behind the last in use take no room.
+        slots.truncate(slots.iter().rposition(|place| *place != 0).map_or(0, |last| last + 1));
+        shape.identifiers = slots.len();
         let too_large = || Error::LimitExceeded { what: "bytes of a vector index".into(), limit: u64::MAX };
         let layout = Layout::of(shape).ok_or_else(too_large)?;
         let graph = generation.graph();
@@ -305,9 +324,26 @@ impl VectorIndex {
             layout.verify(&*file, &checksums).map_err(corrupt)?;
         }
         let generation = files::at(path, load(&*file, &layout))?;
+        Ok(Self::of_file(&layout, generation, options))
+    }
+
+    fn of_file(layout: &Layout, generation: Generation, options: &VectorOptions) -> Self {
         let options =
             VectorOptions { dimension: layout.shape.dimension, seed: layout.shape.seed, ..options.clone() };
-        Ok(Self::with_generation(options, generation))
+        Self::with_generation(options, generation)
+    }
+
+    /// Opens whatever a header speaks of, however damaged the rest is: what a large file
+    /// may do to those who search it. Fills up or cuts off the bytes to the length they
+    /// should have, if that is at most `most`.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn open_damaged(mut bytes: Vec<u8>, most: usize, options: &VectorOptions) -> Option<Self> {
+        let head = bytes.get(..FIELDS * 8)?.as_chunks::<8>().0;
+        let fields: Vec<u64> = head.iter().map(|x| u64::from_le_bytes(*x)).collect();
+        let layout = Layout::of_fields(&fields).ok().filter(|layout| layout.end <= most as u64)?;
+        bytes.resize(layout.end as usize, 0);
+        let generation = load(&damage::Bytes(bytes), &layout).ok()?;
+        Some(Self::of_file(&layout, generation, options))
     }
 }
 
@@ -332,7 +368,12 @@ fn load(file: &dyn IoFile, layout: &Layout) -> io::Result<Generation> {
         },
         ids: AppendOnly::load(file, offset(2), 1, slots, capacity)?,
         live,
-        slots: Arena::load(file, offset(4), shape.identifiers, shape.identifiers)?,
+        slots: Arena::load(
+            file,
+            offset(4),
+            shape.identifiers,
+            capacity_for(shape.identifiers.saturating_sub(1)),
+        )?,
         live_count: AtomicUsize::new(live_count),
         graph: Default::default(),
     };

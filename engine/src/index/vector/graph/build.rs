@@ -7,7 +7,6 @@
 //! alone.
 
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 
 use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::{
@@ -15,6 +14,7 @@ use crate::index::vector::graph::{
 };
 use crate::index::vector::kernels::Kernels;
 use crate::index::vector::quantize::CodedQuery;
+use crate::index::vector::sync::Ordering;
 
 /// Nodes of one batch at most; more would leave too many of each other's neighbours to the
 /// comparison within the batch.

@@ -1,11 +1,10 @@
 //! The same graph in other memory: with more room, or without what was removed.
 
-use std::sync::atomic::Ordering;
-
 use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::build::{Found, diverse, in_parallel};
 use crate::index::vector::graph::{BASE_LINKS, Graph, LINKS};
 use crate::index::vector::kernels::Kernels;
+use crate::index::vector::sync::Ordering;
 
 /// Marks a slot that is not in the copy.
 pub(crate) const GONE: u32 = u32::MAX;

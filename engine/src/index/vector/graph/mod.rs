@@ -12,11 +12,10 @@ mod copy;
 mod pool;
 mod walk;
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::index::vector::memory::Arena;
+use crate::index::vector::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) use build::{NewNode, batch_end};
 pub(crate) use copy::GONE;
@@ -125,7 +124,8 @@ impl Graph {
     fn entry(&self) -> Option<(u32, usize)> {
         let entry = self.entry.load(Ordering::Acquire);
         let slot = (entry as u32).checked_sub(1)?;
-        Some((slot, (entry >> 32) as usize))
+        // A damaged file may say anything.
+        Some((slot, ((entry >> 32) as usize).min(MOST_LEVELS)))
     }
 
     /// The level of a slot.

@@ -1,12 +1,11 @@
 //! Walking the graph towards a query.
 
-use std::sync::atomic::Ordering;
-
 use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::{BASE_LINKS, Graph, Pool};
 use crate::index::vector::kernels::Kernels;
 use crate::index::vector::memory::prefetch;
 use crate::index::vector::quantize::CodedQuery;
+use crate::index::vector::sync::Ordering;
 
 /// Room for one walk, reused: nothing is allocated once it is as large as the graph.
 #[derive(Debug, Default)]

@@ -1,0 +1,151 @@
+//! The files of a partition: where they are, and how one pair of them replaces another.
+//!
+//! A partition is written as two files: its vectors, in a file that is mapped when it is
+//! opened and named after the change it holds last, then rows and postings, whose file
+//! says which change that is. The second one is replaced atomically: whatever happens in
+//! between, it finds its vectors. This module knows nothing of what is worth writing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::card::Track;
+use crate::index::partition::{Partition, vector_options};
+use crate::index::snapshot;
+use crate::index::vector::{VectorIndex, verify_snapshot};
+use crate::store::lookups::FILE_NAME as LOOKUP_FILE;
+use crate::store::{Database, TenantId, io};
+use crate::{Error, Result};
+
+/// A partition as it is to be written, taken while it was kept from changing.
+pub(crate) struct Snapshot {
+    bytes: Vec<u8>,
+    vectors: Option<Arc<VectorIndex>>,
+    /// Its rows.
+    pub(crate) rows: usize,
+    /// Sequence and checksum of the last change that is in.
+    pub(crate) applied: (u64, u64),
+}
+
+impl Snapshot {
+    /// What is to be written of a partition. Vectors that are added from now on are left
+    /// out when it is read.
+    pub(crate) fn of(partition: &Partition) -> Result<Self> {
+        Ok(Self {
+            bytes: snapshot::encode(partition)?,
+            vectors: partition.vectors().cloned(),
+            rows: partition.len(),
+            applied: partition.applied(),
+        })
+    }
+}
+
+/// The place of one partition's files.
+pub(crate) struct PartitionFiles<'a> {
+    database: &'a Database,
+    directory: PathBuf,
+    track: Track,
+}
+
+impl<'a> PartitionFiles<'a> {
+    /// The files of one track of a tenant.
+    pub(crate) fn new(database: &'a Database, tenant: TenantId, track: Track) -> Self {
+        let directory = database.index_directory().join(format!("{:08x}", tenant.0));
+        Self { database, directory, track }
+    }
+
+    fn rows_path(&self) -> PathBuf {
+        self.directory.join(format!("{}.idx", self.track.name()))
+    }
+
+    fn vectors_path(&self, sequence: u64) -> PathBuf {
+        self.directory.join(format!("{}-{sequence:016x}.{VECTORS}", self.track.name()))
+    }
+
+    /// Reads the partition; `None` when there is none. `fits` is told which change it holds
+    /// last and how many rows it has, and says why it is not wanted.
+    ///
+    /// The error says why the files are not used; the caller rebuilds from the store.
+    pub(crate) fn read(
+        &self,
+        fits: impl FnOnce((u64, u64), usize) -> Result<(), String>,
+    ) -> Result<Option<Partition>, String> {
+        let told = |error: Error| error.to_string();
+        let io = self.database.io();
+        let Some(bytes) = io::read_file(io, &self.rows_path()).map_err(told)? else { return Ok(None) };
+        let (mut partition, vectors) = snapshot::decode(&bytes)?;
+        let applied = partition.applied();
+        fits(applied, partition.len())?;
+        if vectors > 0 {
+            let path = self.vectors_path(applied.0);
+            let index =
+                VectorIndex::open(io, &path, &vector_options(), [applied.0, applied.1]).map_err(told)?;
+            if !partition.set_vectors(index, vectors) {
+                return Err("rows and vectors do not fit together".into());
+            }
+        }
+        Ok(Some(partition))
+    }
+
+    /// Writes the partition in place of what was written before.
+    pub(crate) fn write(&self, snapshot: &Snapshot) -> Result<()> {
+        let io = self.database.io();
+        io::at(&self.directory, io.create_directory(&self.directory))?;
+        let (sequence, checksum) = snapshot.applied;
+        let path = self.vectors_path(sequence);
+        if let Some(vectors) = &snapshot.vectors {
+            vectors.save(io, &path, [sequence, checksum])?;
+        }
+        io::write_file(io, &self.rows_path(), &snapshot.bytes)?;
+        let prefix = format!("{}-", self.track.name());
+        for other in io::at(&self.directory, io.list(&self.directory))? {
+            let name = other.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if other != path && name.starts_with(&prefix) && name.ends_with(VECTORS) {
+                // Derived, and no longer named by anything. Kept when it cannot be removed.
+                if let Err(error) = io.remove(&other) {
+                    tracing::warn!(path = %other.display(), %error, "an old index file stays");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Extension of files of vectors.
+const VECTORS: &str = "vec";
+
+/// Reads every snapshot file and tells what is wrong; for verification.
+pub(crate) fn check_files(database: &Database, mut found: impl FnMut(PathBuf, Option<String>)) -> Result<()> {
+    let root = database.index_directory();
+    let io = database.io();
+    if !io.exists(&root) {
+        return Ok(());
+    }
+    for directory in io::at(&root, io.list(&root))? {
+        let files = match io.list(&directory) {
+            // A file of somebody else's in our folder is none of ours.
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => continue,
+            files => io::at(&directory, files)?,
+        };
+        for path in files {
+            // Look-ups are checked with the change log.
+            if path.file_name().is_some_and(|name| name == LOOKUP_FILE) {
+                continue;
+            }
+            let detail = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("idx") => match io::read_file(io, &path)? {
+                    Some(bytes) => snapshot::decode(&bytes).err(),
+                    None => None,
+                },
+                Some(VECTORS) => match verify_snapshot(io, &path) {
+                    Err(Error::Corrupt { detail, .. }) => Some(detail),
+                    Err(error) => return Err(error),
+                    Ok(()) => None,
+                },
+                // What a killed process left half-written is no index; the next one replaces it.
+                _ => continue,
+            };
+            found(path, detail);
+        }
+    }
+    Ok(())
+}
