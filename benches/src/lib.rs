@@ -1,13 +1,17 @@
-//! Shared pieces of the measurement binaries: evaluation of recall, synthetic memories,
-//! latencies. Data sets are read from paths that are given as arguments.
+//! Shared pieces of the measurement binaries: evaluation of recall, synthetic memories and
+//! vectors, latencies, data files. Data sets are read from paths that are given as arguments.
 
 pub mod ablation;
+pub mod clustered;
 pub mod evaluation;
+pub mod files;
 pub mod latency;
 pub mod locomo;
 pub mod memorybank;
+pub mod npy;
 pub mod report;
 pub mod synthetic;
+pub mod usage;
 
 /// What the binaries' `main` returns.
 pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;

@@ -318,8 +318,7 @@ impl Evidence {
         self.sessions = Sessions::Some(best.iter().map(|(session, best)| (*session, best.mean())).collect());
     }
 
-    /// The best of gathered rows by their own evidence, which ascend. Those that may be found
-    /// and others, which can only lend to them, do not compete.
+    /// The best of gathered rows, which ascend, by their own evidence.
     fn best_of(&mut self, scorer: &Scorer<'_>, number: usize, gathered: Vec<u32>) -> Vec<u32> {
         let search = scorer.search;
         let most = search.limits.kept.max(search.top * 2);
@@ -327,30 +326,35 @@ impl Evidence {
             return gathered;
         }
         self.add(scorer, number, &gathered);
-        let wanted = search.wanted[number].as_ref();
         let rated = gathered.iter().map(|row| {
             let identifiers = self.legs(*row).identifiers;
             (self.own(*row) + search.weights.identifier * identifiers, *row)
         });
-        let (mut first, mut others): (Vec<_>, Vec<_>) =
-            rated.partition(|(_, row)| wanted.is_none_or(|wanted| wanted.contains(*row)));
-        keep_best(&mut first, most);
-        keep_best(&mut others, most);
-        first.into_iter().chain(others).map(|(_, row)| row).collect()
+        best_of_both(scorer, number, rated, most)
     }
 
     /// The candidates with the best scores so far.
     fn contenders(&self, scorer: &Scorer<'_>, number: usize, candidates: &[u32]) -> Vec<u32> {
         let search = scorer.search;
-        let wanted = search.wanted[number].as_ref();
-        let mut rated: Vec<(f32, u32)> = candidates
-            .iter()
-            .filter(|row| wanted.is_none_or(|wanted| wanted.contains(**row)))
-            .map(|row| (scorer.raw_of(number, self, *row).0, *row))
-            .collect();
-        keep_best(&mut rated, search.top.saturating_add(search.limits.contenders));
-        rated.into_iter().map(|(_, row)| row).collect()
+        let rated = candidates.iter().map(|row| (scorer.raw_of(number, self, *row).0, *row));
+        best_of_both(scorer, number, rated, search.top.saturating_add(search.limits.contenders))
     }
+}
+
+/// The best `most` rows of those that may be found, and as many of the others, which can only
+/// lend to these: the two do not compete.
+fn best_of_both(
+    scorer: &Scorer<'_>,
+    number: usize,
+    rated: impl Iterator<Item = (f32, u32)>,
+    most: usize,
+) -> Vec<u32> {
+    let wanted = scorer.search.wanted[number].as_ref();
+    let (mut first, mut others): (Vec<_>, Vec<_>) =
+        rated.partition(|(_, row)| wanted.is_none_or(|wanted| wanted.contains(*row)));
+    keep_best(&mut first, most);
+    keep_best(&mut others, most);
+    first.into_iter().chain(others).map(|(_, row)| row).collect()
 }
 
 /// The number of a row's session.

@@ -25,6 +25,9 @@ pub(crate) struct Limits {
     pub(crate) words: usize,
     /// Of these rows, how many are candidates with their neighbours.
     pub(crate) kept: usize,
+    /// Of so many rows that have the question's date the best are looked for by meaning, too;
+    /// of more only by words.
+    pub(crate) dated: usize,
     /// Postings that are read to find these.
     pub(crate) postings: usize,
     /// Rows beyond the wanted ones whose sessions are scored as a whole.
@@ -41,6 +44,7 @@ impl Default for Limits {
             pool: 2_000,
             words: 200,
             kept: 200,
+            dated: 16_384,
             postings: 1_000_000,
             contenders: 16,
             session: 256,
@@ -166,8 +170,7 @@ impl Gathering<'_> {
         }
         let partition = search.partitions[self.number];
         let is = |micros: i64| search.question.names_date(micros);
-        if search.shown[self.number].count_dated(is) > search.limits.every {
-            // So many have it that only words can find the best of them.
+        if search.shown[self.number].count_dated(is) > search.limits.dated {
             let dated = |row: u32| is(partition.hot()[row as usize].occurred);
             rows.extend(self.by_words(|row| self.allowed.contains(row) && dated(row)));
             return;

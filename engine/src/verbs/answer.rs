@@ -118,7 +118,8 @@ pub struct Hit {
 pub struct Searched {
     /// Tracks whose indexes were searched.
     pub tracks: Vec<Track>,
-    /// Rows that passed every filter and were scored.
+    /// Cards that satisfy every condition that attributes decide, and were scored: all there
+    /// are in a track with up to 16,384 of them, else those that could be among the best.
     pub candidates: usize,
     /// Which signals took part: `text`, `vector`.
     pub legs: Vec<&'static str>,

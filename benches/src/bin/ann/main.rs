@@ -2,14 +2,11 @@
 //! per line on the standard input, one JSON answer per line on the standard output. A driver
 //! keeps several such programs alive, one per index, and alternates between them.
 
-mod files;
-mod npy;
 mod partitions;
 mod protocol;
 mod runner;
 #[cfg(test)]
 mod runner_tests;
-mod usage;
 
 use std::io::{BufRead, Write};
 

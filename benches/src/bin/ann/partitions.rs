@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use memcards::index::rows::RowSet;
 use memcards_benches::Outcome;
 
-use crate::files::Matrix;
 use crate::index::{Neighbor, SearchOptions, VectorIndex, VectorOptions};
+use memcards_benches::files::Matrix;
 
 /// The rows of one tenant. Inside, they are numbered from 0 in order of arrival.
 struct Partition {

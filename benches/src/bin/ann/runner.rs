@@ -9,11 +9,11 @@ use memcards::store::io::RealIo;
 use memcards_benches::Outcome;
 use serde_json::{Value, json};
 
-use crate::files::{self, FileError, Matrix};
 use crate::index::{Neighbor, SearchOptions, VectorIndex, VectorOptions};
 use crate::partitions::Partitions;
 use crate::protocol::{Add, Filter, Mode, Parameters, Search};
-use crate::usage::{self, Stopwatch, cpu_seconds};
+use memcards_benches::files::{self, FileError, Matrix};
+use memcards_benches::usage::{self, Stopwatch, cpu_seconds};
 
 /// File of the index inside the folder of `save`.
 const INDEX_FILE: &str = "vectors.index";
@@ -106,7 +106,7 @@ impl Runner {
         let watch = Stopwatch::start();
         let bytes = self.index()?.save(&RealIo, &folder.join(INDEX_FILE), TAG)?;
         let spent = watch.read();
-        crate::npy::write_ids(&folder.join(ROWS_FILE), self.live.iter())?;
+        memcards_benches::npy::write_ids(&folder.join(ROWS_FILE), self.live.iter())?;
         Ok(json!({"wall": spent.wall, "cpu": spent.cpu, "bytes": bytes}))
     }
 

@@ -78,7 +78,7 @@ impl Session {
 
     fn ids(&self, name: &str, ids: &[u32]) -> String {
         let path = self.folder.path().join(name);
-        crate::npy::write_ids(&path, ids.iter().copied()).unwrap();
+        memcards_benches::npy::write_ids(&path, ids.iter().copied()).unwrap();
         path.display().to_string()
     }
 

@@ -1,7 +1,7 @@
 //! The scalar codes of all slots: what a walk steers by, and the second pass of a scan.
 
 use crate::index::vector::kernels::{self, Kernels};
-use crate::index::vector::memory::AppendOnly;
+use crate::index::vector::memory::{AppendOnly, prefetch};
 use crate::index::vector::quantize::{CodeTail, CodedQuery, Scalar};
 
 /// Codes by slot.
@@ -89,6 +89,18 @@ impl Codes {
     /// The scales of all codes.
     pub(crate) fn scales(&self) -> &[f32] {
         self.scales.values()
+    }
+
+    /// Asks for what an estimate of a slot will read.
+    #[inline]
+    pub(crate) fn prefetch(rows: kernels::Rows<'_, u8>, scales: &[f32], slot: u32) {
+        let slot = slot as usize;
+        if let Some(code) = rows.data.get(slot * rows.stride..(slot + 1) * rows.stride) {
+            prefetch(code);
+        }
+        if let Some(scale) = scales.get(slot..=slot) {
+            prefetch(scale);
+        }
     }
 
     /// Estimated cosines of slots with a prepared query; `dots` and `out` are as long as

@@ -121,17 +121,7 @@ fn unit(vector: &[f32]) -> Option<Vec<f32>> {
 
 /// Brings a vector to unit length; false when it has no direction.
 fn unit_into(vector: &[f32], unit: &mut Vec<f32>) -> bool {
-    // Several sums at a time: one alone would wait for each addition.
-    let mut sums = [0f64; 8];
-    let (blocks, rest) = vector.as_chunks::<8>();
-    for block in blocks {
-        for (sum, x) in sums.iter_mut().zip(block) {
-            *sum += f64::from(*x) * f64::from(*x);
-        }
-    }
-    let rest: f64 = rest.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
-    let scale = (sums.iter().sum::<f64>() + rest).sqrt().recip();
     unit.clear();
-    unit.extend(vector.iter().map(|x| (f64::from(*x) * scale) as f32));
-    scale > 0.0 && scale.is_finite()
+    unit.resize(vector.len(), 0.0);
+    kernels::kernels().normalize(vector, unit)
 }

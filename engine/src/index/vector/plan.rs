@@ -24,7 +24,7 @@ pub(crate) enum Plan {
 /// Costs in nanoseconds for 384 dimensions; only their ratios matter.
 const COMPARE: f32 = 80.0;
 /// Rotating and coding the query.
-const FIXED: f32 = 1_200.0;
+const FIXED: f32 = 500.0;
 /// Per slot whose code is looked at, and comparisons that follow.
 const CODE: f32 = 20.0;
 const AFTER_CODES: f32 = 16.0 * COMPARE;

@@ -23,6 +23,41 @@ fn rounded(value: f32) -> i32 {
     (value + 12_582_912.0).to_bits() as i32 - 0x4B40_0000
 }
 
+/// Sums and comparisons that run side by side: in a chain each would wait for the last.
+const LANES: usize = 16;
+
+/// The sum of a term of every value, in the same order everywhere.
+fn sum_of(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
+    let mut sums = [0f32; LANES];
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    for block in blocks {
+        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += term(*value));
+    }
+    sums.iter_mut().zip(rest).for_each(|(sum, value)| *sum += term(*value));
+    sums.iter().sum()
+}
+
+/// The least and the greatest of some values and zero.
+fn range_of(values: &[f32]) -> (f32, f32) {
+    let (mut low, mut high) = ([0f32; LANES], [0f32; LANES]);
+    let mut take = |lanes: &[f32]| {
+        for ((low, high), x) in low.iter_mut().zip(&mut high).zip(lanes) {
+            *low = if *x < *low { *x } else { *low };
+            *high = if *x > *high { *x } else { *high };
+        }
+    };
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    blocks.iter().for_each(|block| take(block));
+    take(rest);
+    (low.into_iter().fold(0.0, f32::min), high.into_iter().fold(0.0, f32::max))
+}
+
+/// The greatest magnitude.
+fn largest(values: &[f32]) -> f32 {
+    let (low, high) = range_of(values);
+    high.max(-low)
+}
+
 /// Bytes of one row of sign bits.
 pub(crate) fn bit_row_length(dimension: usize) -> usize {
     dimension.div_ceil(64) * 8 + BIT_TAIL
@@ -33,15 +68,11 @@ pub(crate) fn bit_row_length(dimension: usize) -> usize {
 pub(crate) fn encode_bits(rotated: &[f32], out: &mut [u8]) {
     let words = rotated.len().div_ceil(64) * 8;
     let (bits, tail) = out.split_at_mut(words);
-    let mut sum = 0.0;
-    let mut ones = 0.0f32;
-    for (i, value) in rotated.iter().enumerate() {
-        sum += value.abs();
-        if *value > 0.0 {
-            bits[i / 8] |= 1 << (i % 8);
-            ones += 1.0;
-        }
+    for (byte, values) in bits.iter_mut().zip(rotated.chunks(8)) {
+        *byte = values.iter().enumerate().fold(0, |byte, (i, value)| byte | u8::from(*value > 0.0) << i);
     }
+    let ones = bits.iter().map(|byte| byte.count_ones()).sum::<u32>() as f32;
+    let sum = sum_of(rotated, |value| value.abs());
     let factor = if sum > 0.0 { 1.0 / sum } else { 0.0 };
     tail[..4].copy_from_slice(&factor.to_le_bytes());
     tail[4..8].copy_from_slice(&ones.to_le_bytes());
@@ -109,21 +140,23 @@ impl Scalar {
     /// Encodes a rotated unit vector. `levels` is room for one byte per coordinate, `out`
     /// for a code. Gives scale and sum of the code.
     pub(crate) fn encode(self, rotated: &[f32], levels: &mut Vec<u8>, out: &mut [u8]) -> CodeTail {
-        let norm = rotated.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let norm = sum_of(rotated, |x| x * x).sqrt();
         let (step, most) = match self.width {
             Width::Four => (STEP_16 * norm / (self.dimension.max(1) as f32).sqrt(), 15.0),
-            Width::Eight => (rotated.iter().fold(0f32, |most, x| most.max(x.abs())) / 127.5, 255.0),
+            Width::Eight => (largest(rotated) / 127.5, 255.0),
         };
         let middle = self.middle();
         let per_step = if step > 0.0 { 1.0 / step } else { 0.0 };
         levels.clear();
         levels.extend(rotated.iter().map(|x| rounded((x * per_step + middle).clamp(0.0, most)) as u8));
-        let mut along = 0.0;
-        let mut sum = 0u32;
-        for (level, value) in levels.iter().zip(rotated) {
-            along += (f32::from(*level) - middle) * value;
-            sum += u32::from(*level);
+        let sum: u32 = levels.iter().map(|level| u32::from(*level)).sum();
+        let mut parts = [0f32; LANES];
+        for (levels, values) in levels.chunks(LANES).zip(rotated.chunks(LANES)) {
+            for ((part, level), value) in parts.iter_mut().zip(levels).zip(values) {
+                *part += (f32::from(*level) - middle) * value;
+            }
         }
+        let along: f32 = parts.iter().sum();
         match self.width {
             Width::Four => pack_u4(levels, out),
             Width::Eight => out.copy_from_slice(levels),
@@ -187,23 +220,23 @@ impl CodedQuery {
 
     /// Prepares the rotated query for scans over sign bits.
     pub(crate) fn prepare_bits(&mut self) {
-        let (low, high) =
-            self.rotated.iter().fold((0f32, 0f32), |(low, high), x| (low.min(*x), high.max(*x)));
+        let (low, high) = range_of(&self.rotated);
         let step = (high - low) / 15.0;
         let per_step = if step > 0.0 { 1.0 / step } else { 0.0 };
         self.levels.clear();
         self.levels
-            .extend(self.rotated.iter().map(|x| ((x - low) * per_step).round().clamp(0.0, 15.0) as u8));
+            .extend(self.rotated.iter().map(|x| rounded(((x - low) * per_step).clamp(0.0, 15.0)) as u8));
         self.bits.set(&self.levels);
         self.slope = 2.0 * step;
         self.offset = 2.0 * low;
         // Of the rounded values, so that their error does not add up.
-        self.total = self.levels.iter().map(|level| f32::from(*level) * step + low).sum();
+        let levels: u32 = self.levels.iter().map(|level| u32::from(*level)).sum();
+        self.total = levels as f32 * step + low * self.levels.len() as f32;
     }
 
     /// Prepares the rotated query for scalar codes.
     pub(crate) fn prepare_scalar(&mut self, scalar: Scalar) {
-        let most = self.rotated.iter().fold(0f32, |most, x| most.max(x.abs()));
+        let most = largest(&self.rotated);
         let per_step = if most > 0.0 { 127.0 / most } else { 0.0 };
         self.signed.clear();
         self.signed.extend(self.rotated.iter().map(|x| rounded(x * per_step) as i8));

@@ -22,21 +22,27 @@ pub(crate) struct Rotation {
     dimension: usize,
     /// Length of the transformed part: the largest power of two up to the dimension.
     block: usize,
-    /// For each round, +1 or −1 per coordinate.
-    signs: Vec<f32>,
+    /// For each round, a sign per coordinate; where a transform follows, times what keeps
+    /// lengths.
+    factors: Vec<f32>,
 }
 
 impl Rotation {
     /// The rotation of vectors of `dimension` numbers that belongs to `seed`.
     pub(crate) fn new(dimension: usize, seed: u64) -> Self {
         let block = if dimension == 0 { 0 } else { 1 << dimension.ilog2() };
-        let signs = (0..ROUNDS * dimension)
+        let scale = (block as f32).sqrt().recip();
+        let mut factors: Vec<f32> = (0..ROUNDS * dimension)
             .map(|i| match xxh3_64_with_seed(&(i as u64).to_le_bytes(), seed) & 1 {
                 0 => 1.0,
                 _ => -1.0,
             })
             .collect();
-        Self { dimension, block, signs }
+        for (round, factors) in factors.chunks_exact_mut(dimension.max(1)).enumerate() {
+            let from = transformed_from(round, dimension, block);
+            factors[from..from + block].iter_mut().for_each(|factor| *factor *= scale);
+        }
+        Self { dimension, block, factors }
     }
 
     /// Rotates a vector in place. The length must be the dimension; another one is left as
@@ -46,20 +52,17 @@ impl Rotation {
             return;
         }
         let kernels = kernels();
-        let scale = (self.block as f32).sqrt().recip();
-        for round in 0..ROUNDS {
-            let signs = &self.signs[round * self.dimension..(round + 1) * self.dimension];
-            for (value, sign) in vector.iter_mut().zip(signs) {
-                *value *= sign;
-            }
-            let from = if round % 2 == 0 { 0 } else { self.dimension - self.block };
-            let part = &mut vector[from..from + self.block];
-            kernels.hadamard(part);
-            for value in part {
-                *value *= scale;
-            }
+        for (round, factors) in self.factors.chunks_exact(self.dimension).enumerate() {
+            kernels.multiply(vector, factors);
+            let from = transformed_from(round, self.dimension, self.block);
+            kernels.hadamard(&mut vector[from..from + self.block]);
         }
     }
+}
+
+/// Where the part that a round transforms begins: the head and the tail in turn.
+fn transformed_from(round: usize, dimension: usize, block: usize) -> usize {
+    if round.is_multiple_of(2) { 0 } else { dimension - block }
 }
 
 #[cfg(test)]

@@ -175,15 +175,18 @@ impl Search<'_> {
         scratch.query.prepare_scalar(codes.scalar());
         let Scratch { query, walk, .. } = scratch;
         let walker = Walk { kernels, codes, query, ef };
-        let all = self.allowed.is_none() && self.generation.live() == self.generation.len();
-        if all {
+        // Dead slots alone need no second list: the plan made this one longer by as much as
+        // they take, and there is room to spare unless nearly all of it is wanted.
+        let none_dead = self.generation.live() == self.generation.len();
+        let plain = self.allowed.is_none() && (none_dead || self.ef >= 2 * self.wanted);
+        if plain {
             walker.run(graph, settled, 0, walk);
         } else {
             walker.run_where(graph, settled, walk, self.ef, |slot| self.admits(slot));
         }
         scratch.work.walked += walk.scored;
         let entered = !walk.pool.entries().is_empty();
-        let found = if all { &mut walk.pool } else { &mut walk.passing };
+        let found = if plain { &mut walk.pool } else { &mut walk.passing };
         let found = std::mem::take(found);
         let spread = CODE_SPREAD * codes.scalar().error();
         for block in found.entries().chunks(EXACT) {
@@ -193,10 +196,16 @@ impl Search<'_> {
                 break;
             }
             let mut slots = [0; EXACT];
-            slots.iter_mut().zip(block).for_each(|(slot, key)| *slot = key_slot(*key));
-            self.compare(kernels, &slots[..block.len()], scratch);
+            let mut count = 0;
+            for slot in block.iter().map(|key| key_slot(*key)) {
+                if self.generation.is_live(slot) {
+                    slots[count] = slot;
+                    count += 1;
+                }
+            }
+            self.compare(kernels, &slots[..count], scratch);
         }
-        let place = if all { &mut scratch.walk.pool } else { &mut scratch.walk.passing };
+        let place = if plain { &mut scratch.walk.pool } else { &mut scratch.walk.passing };
         *place = found;
         entered
     }
@@ -237,7 +246,7 @@ impl Search<'_> {
         let mut leaders = std::mem::take(&mut scratch.walk.passing);
         leaders.reset(self.wanted);
         let mut least = f32::MIN;
-        each_above(&estimates, |at, estimate| {
+        each_above(kernels, &estimates, |at, estimate| {
             if estimate > least {
                 leaders.insert(estimate, at as u32);
                 least = leaders.bound().unwrap_or(least);
@@ -256,7 +265,7 @@ impl Search<'_> {
         let mut least = scratch.least(first.spread(self.generation));
         let mut waiting = std::mem::take(&mut scratch.waiting);
         waiting.clear();
-        each_above(&estimates, |at, estimate| {
+        each_above(kernels, &estimates, |at, estimate| {
             if estimate >= least {
                 waiting.push(slot_at(at));
                 if waiting.len() == REFINED {
@@ -384,23 +393,18 @@ impl Search<'_> {
 }
 
 /// Calls for every value at or above a bound, which each call gives anew.
-fn each_above(values: &[f32], mut call: impl FnMut(usize, f32) -> f32) {
-    const LANES: usize = 16;
+fn each_above(kernels: &dyn Kernels, values: &[f32], mut call: impl FnMut(usize, f32) -> f32) {
+    const BITS: usize = 64;
     let mut bound = f32::MIN;
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    for (number, chunk) in chunks.iter().enumerate() {
-        // Without a branch per value: most chunks have none.
-        if chunk.iter().map(|value| u32::from(*value >= bound)).sum::<u32>() > 0 {
-            for (offset, value) in chunk.iter().enumerate() {
-                if *value >= bound {
-                    bound = call(number * LANES + offset, *value);
-                }
+    for (number, chunk) in values.chunks(BITS).enumerate() {
+        // Without a branch per value: few are left after the first.
+        let mut above = kernels.at_least(chunk, bound);
+        while above != 0 {
+            let offset = above.trailing_zeros() as usize;
+            above &= above - 1;
+            if chunk[offset] >= bound {
+                bound = call(number * BITS + offset, chunk[offset]);
             }
-        }
-    }
-    for (offset, value) in rest.iter().enumerate() {
-        if *value >= bound {
-            bound = call(chunks.len() * LANES + offset, *value);
         }
     }
 }

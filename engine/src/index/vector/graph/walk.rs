@@ -140,6 +140,7 @@ impl Walk<'_> {
         let mut batch = [0u32; BASE_LINKS];
         let mut dots = [0i32; BASE_LINKS];
         let mut scores = [0f32; BASE_LINKS];
+        let (rows, scales) = (self.codes.rows(), self.codes.scales());
         while let Some(slot) = pool.expand() {
             let mut count = 0;
             for cell in graph.cells(slot, level) {
@@ -152,6 +153,7 @@ impl Walk<'_> {
                     }
                 }
                 if visited.insert(neighbour) {
+                    Codes::prefetch(rows, scales, neighbour);
                     batch[count] = neighbour;
                     count += 1;
                 }

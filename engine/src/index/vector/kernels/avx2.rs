@@ -10,8 +10,8 @@ use std::arch::x86_64::*;
 use super::nibbles::BLOCK;
 use super::scalar::{dot_u4_i8, dot_u8_i8, sum_bits};
 use super::{
-    Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_hadamard, check_pair,
-    check_range_bits, transform,
+    Bf16, BitQuery, Kernels, Rows, check_at_least, check_gather, check_gather_bits, check_hadamard,
+    check_pair, check_range_bits, transform,
 };
 
 /// Exists only where the CPU has AVX2, FMA and POPCNT.
@@ -302,6 +302,32 @@ fn hadamard(values: &mut [f32]) {
 }
 
 #[target_feature(enable = "avx2,fma,popcnt")]
+fn normalize(values: &[f32], out: &mut [f32]) -> bool {
+    transform::normalize(values, out)
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+fn at_least(values: &[f32], bound: f32) -> u64 {
+    let (blocks, rest) = values.as_chunks::<8>();
+    let bounds = _mm256_set1_ps(bound);
+    let mut mask = 0;
+    for (number, block) in blocks.iter().enumerate() {
+        // SAFETY: a block has the eight values of a register.
+        let above = _mm256_cmp_ps::<_CMP_GE_OQ>(unsafe { _mm256_loadu_ps(block.as_ptr()) }, bounds);
+        mask |= u64::from(_mm256_movemask_ps(above) as u32) << (8 * number);
+    }
+    match rest {
+        [] => mask,
+        rest => mask | transform::at_least(rest, bound) << (8 * blocks.len()),
+    }
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+fn multiply(values: &mut [f32], factors: &[f32]) {
+    transform::multiply(values, factors);
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
 fn count_ones(words: &[u64]) -> usize {
     transform::count_ones(words)
 }
@@ -361,6 +387,24 @@ impl Kernels for Avx2 {
         check_hadamard(values);
         // SAFETY: the CPU has the features, or `self` would not be.
         unsafe { hadamard(values) }
+    }
+
+    fn normalize(&self, values: &[f32], out: &mut [f32]) -> bool {
+        check_pair(values, out);
+        // SAFETY: as in `hadamard`.
+        unsafe { normalize(values, out) }
+    }
+
+    fn multiply(&self, values: &mut [f32], factors: &[f32]) {
+        check_pair(values, factors);
+        // SAFETY: as in `hadamard`.
+        unsafe { multiply(values, factors) }
+    }
+
+    fn at_least(&self, values: &[f32], bound: f32) -> u64 {
+        check_at_least(values);
+        // SAFETY: as in `hadamard`.
+        unsafe { at_least(values, bound) }
     }
 
     fn count_ones(&self, words: &[u64]) -> usize {

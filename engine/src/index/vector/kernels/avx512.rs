@@ -8,11 +8,12 @@
 
 mod bits;
 mod gather;
+mod in_registers;
 mod pair;
 
 use super::{
-    Bf16, BitQuery, Kernels, Rows, check_gather, check_gather_bits, check_hadamard, check_pair,
-    check_range_bits, transform,
+    Bf16, BitQuery, Kernels, Rows, check_at_least, check_gather, check_gather_bits, check_hadamard,
+    check_pair, check_range_bits, transform,
 };
 
 /// Exists only where the CPU has F, BW, VL, VNNI and BITALG.
@@ -42,8 +43,13 @@ pub(super) fn detect() -> Vec<&'static dyn Kernels> {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-fn hadamard(values: &mut [f32]) {
-    transform::hadamard(values);
+fn normalize(values: &[f32], out: &mut [f32]) -> bool {
+    transform::normalize(values, out)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn multiply(values: &mut [f32], factors: &[f32]) {
+    transform::multiply(values, factors);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,popcnt")]
@@ -59,7 +65,25 @@ impl Kernels for Avx512 {
     fn hadamard(&self, values: &mut [f32]) {
         check_hadamard(values);
         // SAFETY: the CPU has the features, or `self` would not be.
-        unsafe { hadamard(values) }
+        unsafe { in_registers::hadamard(values) }
+    }
+
+    fn normalize(&self, values: &[f32], out: &mut [f32]) -> bool {
+        check_pair(values, out);
+        // SAFETY: as in `hadamard`.
+        unsafe { normalize(values, out) }
+    }
+
+    fn multiply(&self, values: &mut [f32], factors: &[f32]) {
+        check_pair(values, factors);
+        // SAFETY: as in `hadamard`.
+        unsafe { multiply(values, factors) }
+    }
+
+    fn at_least(&self, values: &[f32], bound: f32) -> u64 {
+        check_at_least(values);
+        // SAFETY: as in `hadamard`.
+        unsafe { in_registers::at_least(values, bound) }
     }
 
     fn count_ones(&self, words: &[u64]) -> usize {
@@ -162,6 +186,18 @@ impl Kernels for Avx512Bf16 {
 
     fn hadamard(&self, values: &mut [f32]) {
         self.0.hadamard(values);
+    }
+
+    fn normalize(&self, values: &[f32], out: &mut [f32]) -> bool {
+        self.0.normalize(values, out)
+    }
+
+    fn multiply(&self, values: &mut [f32], factors: &[f32]) {
+        self.0.multiply(values, factors);
+    }
+
+    fn at_least(&self, values: &[f32], bound: f32) -> u64 {
+        self.0.at_least(values, bound)
     }
 
     fn count_ones(&self, words: &[u64]) -> usize {

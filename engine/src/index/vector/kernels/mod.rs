@@ -127,6 +127,31 @@ pub trait Kernels: Send + Sync {
         check_hadamard(values);
         transform::hadamard(values);
     }
+    /// Writes a vector brought to unit length; false when it has no direction, and `out` is
+    /// of no use then. The same bits from every implementation.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    fn normalize(&self, values: &[f32], out: &mut [f32]) -> bool {
+        check_pair(values, out);
+        transform::normalize(values, out)
+    }
+    /// Multiplies values by factors, one by one.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    fn multiply(&self, values: &mut [f32], factors: &[f32]) {
+        check_pair(values, factors);
+        transform::multiply(values, factors);
+    }
+    /// Which values are at or above a bound: one bit each, the first one the lowest.
+    ///
+    /// # Panics
+    /// When there are more than 64.
+    fn at_least(&self, values: &[f32], bound: f32) -> u64 {
+        check_at_least(values);
+        transform::at_least(values, bound)
+    }
     /// How many bits are set.
     fn count_ones(&self, words: &[u64]) -> usize {
         transform::count_ones(words)
@@ -169,6 +194,12 @@ pub fn all_kernels() -> Vec<&'static dyn Kernels> {
 #[inline(always)]
 fn check_hadamard(values: &[f32]) {
     assert!(values.len().is_power_of_two(), "a transform of {} values", values.len());
+}
+
+/// Panics unless every value has a bit.
+#[inline(always)]
+fn check_at_least(values: &[f32]) {
+    assert!(values.len() <= 64, "{} values for 64 bits", values.len());
 }
 
 /// Panics unless the two vectors have one admissible length.

@@ -347,6 +347,82 @@ fn what_does_not_fit_panics() {
     }
 }
 
+/// The transform as its definition says, step by step.
+fn hadamard_of(values: &[f32]) -> Vec<f32> {
+    let mut values = values.to_vec();
+    let mut half = 1;
+    while half < values.len() {
+        let before = values.clone();
+        for (i, value) in values.iter_mut().enumerate() {
+            let other = before[i ^ half];
+            *value = if i & half == 0 { before[i] + other } else { other - before[i] };
+        }
+        half *= 2;
+    }
+    values
+}
+
+#[test]
+fn transforms_are_the_same_bits_everywhere() {
+    let mut random = Random(29);
+    let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    for length in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048] {
+        let values = random.floats(length);
+        let factors = random.floats(length);
+        let mut multiplied = values.clone();
+        multiplied.iter_mut().zip(&factors).for_each(|(x, factor)| *x *= factor);
+        for kernels in all_kernels() {
+            let mut out = values.clone();
+            kernels.hadamard(&mut out);
+            assert_eq!(bits(&out), bits(&hadamard_of(&values)), "{} of {length}", kernels.name());
+            let mut out = values.clone();
+            kernels.multiply(&mut out, &factors);
+            assert_eq!(bits(&out), bits(&multiplied), "{} of {length}", kernels.name());
+        }
+    }
+}
+
+#[test]
+fn bits_say_what_is_at_least_the_bound() {
+    let mut random = Random(37);
+    for length in 0..=64 {
+        let mut values = random.floats(length);
+        values.iter_mut().step_by(5).for_each(|value| *value = 0.25);
+        for bound in [-2.0, 0.25, 2.0, f32::MIN] {
+            let expected: u64 = values.iter().enumerate().map(|(i, x)| u64::from(*x >= bound) << i).sum();
+            for kernels in all_kernels() {
+                let mask: u64 = kernels.at_least(&values, bound);
+                assert_eq!(mask, expected, "{} of {length}", kernels.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn vectors_get_unit_length() {
+    let mut random = Random(31);
+    let scalar = all_kernels()[0];
+    for length in 1..200 {
+        for scale in [1.0, 1e-30, 1e30] {
+            let values: Vec<f32> = random.floats(length).iter().map(|x| (x + 1.5) * scale).collect();
+            let mut expected = vec![0.0; length];
+            assert!(scalar.normalize(&values, &mut expected));
+            let norm: f64 = expected.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+            assert!((norm - 1.0).abs() < 1e-6, "{norm} of {length}");
+            for kernels in all_kernels() {
+                let mut out = vec![0.0; length];
+                assert!(kernels.normalize(&values, &mut out));
+                assert_eq!(out, expected, "{} of {length}", kernels.name());
+            }
+        }
+        for bad in [vec![0.0; length], vec![f32::NAN; length], vec![f32::INFINITY; length]] {
+            for kernels in all_kernels() {
+                assert!(!kernels.normalize(&bad, &mut vec![0.0; length]), "{}", kernels.name());
+            }
+        }
+    }
+}
+
 #[test]
 fn implementations_in_order() {
     let names: Vec<_> = all_kernels().iter().map(|kernels| kernels.name()).collect();

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// Processor seconds of the whole process. Where the system has no such clock, seconds since
 /// the first call.
-pub(crate) fn cpu_seconds() -> f64 {
+pub fn cpu_seconds() -> f64 {
     #[cfg(unix)]
     {
         let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -21,33 +21,35 @@ pub(crate) fn cpu_seconds() -> f64 {
 
 /// A stretch of wall and processor time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopwatch {
+pub struct Stopwatch {
     wall: Instant,
     cpu: f64,
 }
 
 /// Seconds that something took.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Spent {
-    pub(crate) wall: f64,
-    pub(crate) cpu: f64,
+pub struct Spent {
+    /// By the clock.
+    pub wall: f64,
+    /// Of the processor, all threads together.
+    pub cpu: f64,
 }
 
 impl Stopwatch {
     /// Starts now.
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Self { wall: Instant::now(), cpu: cpu_seconds() }
     }
 
     /// Seconds since the start.
-    pub(crate) fn read(&self) -> Spent {
+    pub fn read(&self) -> Spent {
         Spent { wall: self.wall.elapsed().as_secs_f64(), cpu: cpu_seconds() - self.cpu }
     }
 }
 
 /// Resident memory in bytes by the names of `/proc/self/status` (`VmRSS`, `RssAnon`,
 /// `RssFile`); zeros where there is no such file.
-pub(crate) fn resident() -> Value {
+pub fn resident() -> Value {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bytes = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -59,7 +61,7 @@ pub(crate) fn resident() -> Value {
 }
 
 /// A percentile with linear interpolation between ranks; 0 of nothing.
-pub(crate) fn percentile(values: &[f64], share: f64) -> f64 {
+pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let rank = sorted.len().saturating_sub(1) as f64 * share;

@@ -11,18 +11,24 @@ const LONGEST_HEADER: usize = 1 << 16;
 
 /// A number format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Element {
+pub enum Element {
+    /// Half precision.
     F16,
+    /// Single precision.
     F32,
+    /// Double precision.
     F64,
+    /// Signed, 32 bits.
     I32,
+    /// Signed, 64 bits.
     I64,
+    /// Unsigned, 8 bits.
     U8,
 }
 
 impl Element {
     /// Bytes of one number.
-    pub(crate) fn size(self) -> usize {
+    pub fn size(self) -> usize {
         match self {
             Self::U8 => 1,
             Self::F16 => 2,
@@ -45,7 +51,7 @@ impl Element {
     }
 
     /// A number from its little-endian bytes.
-    pub(crate) fn number(self, bytes: &[u8]) -> f64 {
+    pub fn number(self, bytes: &[u8]) -> f64 {
         let mut padded = [0u8; 8];
         let used = bytes.len().min(8);
         padded[..used].copy_from_slice(&bytes[..used]);
@@ -80,7 +86,7 @@ fn half(bits: u16) -> f32 {
 }
 
 /// A whole number that fits an `i32`.
-pub(crate) fn integer(path: &Path, element: Element, bytes: &[u8]) -> Result<i32, FileError> {
+pub fn integer(path: &Path, element: Element, bytes: &[u8]) -> Result<i32, FileError> {
     let number = element.number(bytes);
     let whole = number as i32;
     if f64::from(whole) == number {
@@ -163,7 +169,7 @@ fn value<'a>(header: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Reads at most `most` rows from row `from` on, as vectors.
-pub(crate) fn read_matrix(path: &Path, from: usize, most: usize) -> Result<Matrix, FileError> {
+pub fn read_matrix(path: &Path, from: usize, most: usize) -> Result<Matrix, FileError> {
     let (mut file, length) = files::open(path)?;
     let header = read_header(path, &mut file, length)?;
     let record = header.width * header.element.size();
@@ -185,7 +191,7 @@ pub(crate) fn read_matrix(path: &Path, from: usize, most: usize) -> Result<Matri
 }
 
 /// Reads a flat array of whole numbers.
-pub(crate) fn read_column(path: &Path) -> Result<Vec<i32>, FileError> {
+pub fn read_column(path: &Path) -> Result<Vec<i32>, FileError> {
     let (mut file, length) = files::open(path)?;
     let header = read_header(path, &mut file, length)?;
     if header.width != 1 {
@@ -197,7 +203,7 @@ pub(crate) fn read_column(path: &Path) -> Result<Vec<i32>, FileError> {
 }
 
 /// Writes row numbers as a flat array of `i32`.
-pub(crate) fn write_ids(path: &Path, ids: impl Iterator<Item = u32>) -> Result<(), FileError> {
+pub fn write_ids(path: &Path, ids: impl Iterator<Item = u32>) -> Result<(), FileError> {
     let numbers: Vec<u8> = ids.flat_map(|id| (id as i32).to_le_bytes()).collect();
     let shape = numbers.len() / 4;
     let mut header = format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({shape},), }}");

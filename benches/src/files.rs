@@ -13,14 +13,14 @@ const WIDEST: u64 = 65_536;
 
 /// A data file that cannot be used.
 #[derive(Debug)]
-pub(crate) struct FileError {
+pub struct FileError {
     path: PathBuf,
     problem: String,
 }
 
 impl FileError {
     /// Says what is wrong with a file.
-    pub(crate) fn new(path: &Path, problem: impl fmt::Display) -> Self {
+    pub fn new(path: &Path, problem: impl fmt::Display) -> Self {
         Self { path: path.to_path_buf(), problem: problem.to_string() }
     }
 }
@@ -35,30 +35,37 @@ impl std::error::Error for FileError {}
 
 /// Vectors in row order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Matrix {
-    pub(crate) dimension: usize,
-    pub(crate) values: Vec<f32>,
+pub struct Matrix {
+    /// Numbers per row.
+    pub dimension: usize,
+    /// All rows, one after the other.
+    pub values: Vec<f32>,
 }
 
 impl Matrix {
+    /// True without any row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How many rows there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.values.len().checked_div(self.dimension).unwrap_or(0)
     }
 
     /// A row; `None` past the end.
-    pub(crate) fn row(&self, row: usize) -> Option<&[f32]> {
+    pub fn row(&self, row: usize) -> Option<&[f32]> {
         self.values.get(row * self.dimension..(row + 1) * self.dimension)
     }
 
     /// All rows.
-    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> + Clone {
         self.values.chunks_exact(self.dimension.max(1))
     }
 }
 
 /// An open file and its length.
-pub(crate) fn open(path: &Path) -> Result<(BufReader<File>, u64), FileError> {
+pub fn open(path: &Path) -> Result<(BufReader<File>, u64), FileError> {
     let wrong = |error| FileError::new(path, error);
     let file = File::open(path).map_err(wrong)?;
     let length = file.metadata().map_err(wrong)?.len();
@@ -66,7 +73,7 @@ pub(crate) fn open(path: &Path) -> Result<(BufReader<File>, u64), FileError> {
 }
 
 /// Reads at most `most` vectors from row `from` on, by the ending of the name.
-pub(crate) fn read_vectors(path: &Path, from: usize, most: usize) -> Result<Matrix, FileError> {
+pub fn read_vectors(path: &Path, from: usize, most: usize) -> Result<Matrix, FileError> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("fvecs") => read_fvecs(path, from, most),
         Some("npy") => npy::read_matrix(path, from, most),
@@ -75,7 +82,7 @@ pub(crate) fn read_vectors(path: &Path, from: usize, most: usize) -> Result<Matr
 }
 
 /// Reads a column of numbers that all fit an `i32`: `.npy`, or raw `.u8` and `.i32`.
-pub(crate) fn read_column(path: &Path) -> Result<Vec<i32>, FileError> {
+pub fn read_column(path: &Path) -> Result<Vec<i32>, FileError> {
     let element = match path.extension().and_then(|ending| ending.to_str()) {
         Some("npy") => return npy::read_column(path),
         Some("u8") => Element::U8,
@@ -91,13 +98,13 @@ pub(crate) fn read_column(path: &Path) -> Result<Vec<i32>, FileError> {
 }
 
 /// Reads a column of row numbers.
-pub(crate) fn read_ids(path: &Path) -> Result<Vec<u32>, FileError> {
+pub fn read_ids(path: &Path) -> Result<Vec<u32>, FileError> {
     let id = |number| u32::try_from(number).map_err(|_| FileError::new(path, format!("{number} is no row")));
     read_column(path)?.into_iter().map(id).collect()
 }
 
 /// The file NAME with its usual ending, or with `.npy` when that is not there.
-pub(crate) fn file_of(folder: &Path, name: &str, usual: &str) -> PathBuf {
+pub fn file_of(folder: &Path, name: &str, usual: &str) -> PathBuf {
     let raw = folder.join(format!("{name}.{usual}"));
     let array = folder.join(format!("{name}.npy"));
     if !raw.exists() && array.exists() { array } else { raw }
@@ -139,7 +146,7 @@ fn read_fvecs(path: &Path, from: usize, most: usize) -> Result<Matrix, FileError
 }
 
 /// Writes rows of `width` numbers as `.ivecs`: each record is its width and as many `i32`.
-pub(crate) fn write_ivecs(path: &Path, width: usize, values: &[i32]) -> Result<(), FileError> {
+pub fn write_ivecs(path: &Path, width: usize, values: &[i32]) -> Result<(), FileError> {
     let write = || {
         let mut file = BufWriter::new(File::create(path)?);
         for record in values.chunks_exact(width.max(1)) {
