@@ -36,7 +36,8 @@ fn stress(graph_from: usize, dimension: usize, time: Duration) {
     }
     let running = || Instant::now() < until && !stop.load(Ordering::Relaxed);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let mut workers = Vec::new();
+        workers.push(scope.spawn(|| {
             let _stop = Stop(&stop);
             let mut turn = 0u64;
             let ids = u64::from(CHANGING.end - CHANGING.start);
@@ -48,8 +49,8 @@ fn stress(graph_from: usize, dimension: usize, time: Duration) {
                     _ => drop_in(index.insert(id, &clustered(dimension, turn)).unwrap()),
                 }
             }
-        });
-        scope.spawn(|| {
+        }));
+        workers.push(scope.spawn(|| {
             let _stop = Stop(&stop);
             let mut turn = 0;
             while running() {
@@ -60,10 +61,10 @@ fn stress(graph_from: usize, dimension: usize, time: Duration) {
                 }
                 std::thread::yield_now();
             }
-        });
+        }));
         for reader in 0..2u64 {
             let (index, steady, checks, stop) = (&index, &steady, &checks, &stop);
-            scope.spawn(move || {
+            workers.push(scope.spawn(move || {
                 let _stop = Stop(stop);
                 let mut turn = reader;
                 while running() {
@@ -93,8 +94,10 @@ fn stress(graph_from: usize, dimension: usize, time: Duration) {
                     assert!((norm.unwrap() - 1.0).abs() < 1e-4);
                     checks.fetch_add(1, Ordering::Relaxed);
                 }
-            });
+            }));
         }
+        // Joined one by one: thread sanitizers know nothing of the end of a scope.
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
     assert!(checks.load(Ordering::Relaxed) > 0);
     // Once all is quiet, everything that was put in last is there.
@@ -144,7 +147,7 @@ fn nothing_is_lost_to_compaction() {
     let stop = AtomicBool::new(false);
     let vector = |turn: u32| [(turn as f32).sin(), (turn as f32).cos(), 0.3, 0.1];
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let maintainer = scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 index.maintain(1);
             }
@@ -169,5 +172,6 @@ fn nothing_is_lost_to_compaction() {
             }
         }
         stop.store(true, Ordering::Relaxed);
+        maintainer.join().unwrap();
     });
 }

@@ -195,7 +195,7 @@ fn dimensions() -> impl Strategy<Value = usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Everything that must hold for any history; two threads make the same index as one,
     /// bit by bit, and the same history makes it again.

@@ -256,7 +256,7 @@ mod tests {
             bytes[104..].fill(255);
             drive(&bytes);
         }
-        for turn in 0..36 {
+        for turn in 0..24 {
             let mut bytes = files[turn % files.len()].clone();
             // A few bytes, a stretch of noise, or whole numbers of the largest kind.
             match turn / files.len() % 3 {
@@ -283,7 +283,7 @@ mod tests {
     fn wrong_headers_do_no_harm() {
         let bytes = file(7, 120);
         for field in 2..13 {
-            for wrong in [0, 1, 65, 1 << 31, 1 << 32 | 1, 1 << 40 | 3, u64::MAX] {
+            for wrong in [0, 65, 1 << 31, 1 << 40 | 3, u64::MAX] {
                 let mut bytes = bytes.clone();
                 bytes[field * 8..field * 8 + 8].copy_from_slice(&u64::to_le_bytes(wrong));
                 drive(&bytes);

@@ -6,7 +6,7 @@
 //! doubling of ParlayANN, Manohar et al., 2024). Where a batch ends depends on the slot
 //! alone.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::{
@@ -235,11 +235,7 @@ pub(super) fn in_parallel<T: Send>(
     let work = || {
         let mut builder = Builder::default();
         loop {
-            let next = match chunks.lock() {
-                Ok(mut chunks) => chunks.next(),
-                // Another thread failed; its panic is passed on below.
-                Err(_) => None,
-            };
+            let next = chunks.lock().next();
             let Some((number, chunk)) = next else { break };
             for (offset, item) in chunk.iter_mut().enumerate() {
                 task(&mut builder, number * CHUNK + offset, item);
