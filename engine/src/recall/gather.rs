@@ -69,6 +69,16 @@ pub(super) enum Gathered {
     Guess(Vec<u32>),
 }
 
+impl Gathered {
+    /// The rows; none when every one is to be scored.
+    pub(super) fn rows(&self) -> &[u32] {
+        match self {
+            Self::Everything => &[],
+            Self::Wanted(rows) | Self::Guess(rows) => rows,
+        }
+    }
+}
+
 /// Looks for the rows of a partition that may be among the best.
 pub(super) fn gather(scorer: &Scorer<'_>, number: usize) -> Gathered {
     let search = scorer.search;
