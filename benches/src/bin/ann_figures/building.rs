@@ -11,7 +11,7 @@ use crate::data::{Data, empty, nearest, recall};
 const EF: usize = 64;
 
 pub(crate) fn run(common: &Common) -> Outcome<Value> {
-    let data = Data::of(common, common.count(100_000), 500)?;
+    let data = Data::of(common, common.count(100_000), 2_000)?;
     let exact = nearest((0..).zip(data.base.rows()), &data.queries);
     let rounds = if common.quick { 1 } else { 2 };
     let mut best = [(f64::MAX, f64::MAX, 0.0); 2];

@@ -14,7 +14,7 @@ const EF: usize = 64;
 
 pub(crate) fn run(common: &Common) -> Outcome<Value> {
     let count = common.count(100_000);
-    let data = Data::of(common, count + count / 5, 500)?;
+    let data = Data::of(common, count + count / 5, 2_000)?;
     let dimension = data.base.dimension;
     let rate = |name: &str, count: usize, spent: Spent| {
         let per_second = count as f64 / spent.cpu;

@@ -22,7 +22,12 @@ enum Beside {
     Nothing,
     AnotherIndex,
     ThisIndex,
+    /// The same, so many insertions a second.
+    ThisIndexAt(f64),
 }
+
+/// A writer that the graph can keep up with: more than one caller of durable remembers does.
+const PACE: f64 = 5_000.0;
 
 /// One round: percentiles in microseconds, by the clock and of the thread's processor time.
 #[derive(Clone, Copy, Debug)]
@@ -50,15 +55,16 @@ pub(crate) fn run(common: &Common) -> Outcome<Value> {
     };
     let (index, other) = (build()?, build()?);
     let searches = if common.quick { SEARCHES / 5 } else { SEARCHES };
-    let rounds = if common.quick { 3 } else { 7 };
-    let kinds = [Beside::Nothing, Beside::AnotherIndex, Beside::ThisIndex];
-    let mut all: [Vec<Round>; 3] = Default::default();
+    let rounds = if common.quick { 2 } else { 5 };
+    let kinds = [Beside::Nothing, Beside::AnotherIndex, Beside::ThisIndexAt(PACE), Beside::ThisIndex];
+    let mut all: [Vec<Round>; 4] = Default::default();
     for number in 0..rounds {
         for (kind, rounds) in kinds.iter().zip(&mut all) {
             let written = match kind {
                 Beside::Nothing => None,
-                Beside::AnotherIndex => Some(&other),
-                Beside::ThisIndex => Some(&index),
+                Beside::AnotherIndex => Some((&other, f64::INFINITY)),
+                Beside::ThisIndex => Some((&index, f64::INFINITY)),
+                Beside::ThisIndexAt(pace) => Some((&index, *pace)),
             };
             rounds.push(round(&index, written, &data, searches, number as u64));
             // The next round begins with an index at rest.
@@ -76,6 +82,7 @@ pub(crate) fn run(common: &Common) -> Outcome<Value> {
             Beside::Nothing => "idle",
             Beside::AnotherIndex => "writer_on_another_index",
             Beside::ThisIndex => "writer_on_this_index",
+            Beside::ThisIndexAt(_) => "paced_writer_on_this_index",
         };
         let values = json!({
             "wall_p50": of(|round| round.wall[0]), "wall_p99": of(|round| round.wall[1]),
@@ -88,14 +95,14 @@ pub(crate) fn run(common: &Common) -> Outcome<Value> {
     }
     Ok(json!({
         "count": data.base.len(), "dimension": data.base.dimension, "rounds": rounds,
-        "searches_per_round": searches, "microseconds": figures,
+        "searches_per_round": searches, "pace": PACE, "microseconds": figures,
     }))
 }
 
 /// Searches on one processor while the writer and its maintenance share the other.
 fn round(
     index: &VectorIndex,
-    written: Option<&VectorIndex>,
+    written: Option<(&VectorIndex, f64)>,
     data: &Data,
     searches: usize,
     seed: u64,
@@ -107,15 +114,20 @@ fn round(
     let mut seconds = 0.0;
     let (mut scanned, mut walked) = (0, 0);
     std::thread::scope(|scope| {
-        if let Some(written) = written {
+        if let Some((written, pace)) = written {
             scope.spawn(|| {
                 pin(1);
                 let mut random = Random::new(seed);
+                let start = Instant::now();
                 while !stop.load(Ordering::Relaxed) {
                     let id = random.below(data.base.len());
                     let row = random.below(data.base.len());
                     if written.insert(id as u32, data.row(row)).is_ok() {
                         inserted.fetch_add(1, Ordering::Relaxed);
+                    }
+                    let ahead = inserted.load(Ordering::Relaxed) as f64 / pace;
+                    if start.elapsed().as_secs_f64() < ahead {
+                        std::thread::sleep(std::time::Duration::from_millis(1));
                     }
                 }
             });

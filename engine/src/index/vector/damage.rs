@@ -196,8 +196,7 @@ mod tests {
         (vectors..vectors + 20).for_each(|id| assert!(index.insert(id, &vector(id)).unwrap()));
         let file = Memory::default();
         index.save(&file, Path::new("index"), [7, 8]).unwrap();
-        let bytes = file.0.lock().clone();
-        bytes
+        file.0.lock().clone()
     }
 
     fn open(bytes: Vec<u8>) -> crate::Result<VectorIndex> {

@@ -173,15 +173,18 @@ impl Search<'_> {
         scratch.query.prepare_scalar(codes.scalar());
         let Scratch { query, walk, .. } = scratch;
         let walker = Walk { kernels, codes, query, ef };
-        let all = self.allowed.is_none() && self.generation.live() == self.generation.len();
-        if all {
+        // Dead slots alone need no second list: the plan made this one longer by as much as
+        // they take, and there is room to spare unless nearly all of it is wanted.
+        let none_dead = self.generation.live() == self.generation.len();
+        let plain = self.allowed.is_none() && (none_dead || self.ef >= 2 * self.wanted);
+        if plain {
             walker.run(graph, settled, 0, walk);
         } else {
             walker.run_where(graph, settled, walk, self.ef, |slot| self.admits(slot));
         }
         scratch.work.walked += walk.scored;
         let entered = !walk.pool.entries().is_empty();
-        let found = if all { &mut walk.pool } else { &mut walk.passing };
+        let found = if plain { &mut walk.pool } else { &mut walk.passing };
         let found = std::mem::take(found);
         let spread = CODE_SPREAD * codes.scalar().error();
         for block in found.entries().chunks(EXACT) {
@@ -191,10 +194,16 @@ impl Search<'_> {
                 break;
             }
             let mut slots = [0; EXACT];
-            slots.iter_mut().zip(block).for_each(|(slot, key)| *slot = key_slot(*key));
-            self.compare(kernels, &slots[..block.len()], scratch);
+            let mut count = 0;
+            for slot in block.iter().map(|key| key_slot(*key)) {
+                if self.generation.is_live(slot) {
+                    slots[count] = slot;
+                    count += 1;
+                }
+            }
+            self.compare(kernels, &slots[..count], scratch);
         }
-        let place = if all { &mut scratch.walk.pool } else { &mut scratch.walk.passing };
+        let place = if plain { &mut scratch.walk.pool } else { &mut scratch.walk.passing };
         *place = found;
         entered
     }

@@ -19,7 +19,7 @@ fn noise(seed: u64, number: u64) -> f32 {
 fn clustered(seed: u64) -> Vec<f32> {
     let centre = 1_000_000 + seed % 30;
     let vector: Vec<f32> = (0..DIMENSION as u64).map(|i| noise(centre, i) + 0.4 * noise(seed, i)).collect();
-    unit(&vector).unwrap()
+    unit(&vector).expect("noise has a direction")
 }
 
 type Model = BTreeMap<u32, Vec<f32>>;
@@ -56,7 +56,7 @@ fn sum(bytes: VectorBytes) -> usize {
 }
 
 fn file_size(index: &VectorIndex) -> u64 {
-    index.save(&Memory::default(), "index".as_ref(), [0, 0]).unwrap()
+    index.save(&Memory::default(), "index".as_ref(), [0, 0]).expect("memory takes it")
 }
 
 /// Nine of ten vectors replaced, again and again: as good and as small as a fresh index.
@@ -135,7 +135,7 @@ fn among_equal(others: u32) -> (VectorIndex, Model) {
     let mut model = Model::new();
     for id in 0..others + 300 {
         let vector = clustered(if id < others { u64::from(id) } else { 5 });
-        index.insert(id, &vector).unwrap();
+        index.insert(id, &vector).expect("a vector of the dimension");
         model.insert(id, vector);
     }
     index.settle(1);
