@@ -1,6 +1,8 @@
 //! The vector index against what it must hold, whatever comes in: laws over random changes,
 //! edge cases, files and threads.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod concurrent;
 mod edges;
 mod files;

@@ -214,8 +214,6 @@ impl VectorIndex {
         out: &mut Vec<Neighbor>,
     ) -> Work {
         let generation = self.generation.load();
-        // More than there are cannot be found, and must not be made room for.
-        let wanted = wanted.min(generation.len());
         let search = Search {
             generation: &generation,
             rotation: &self.rotation,

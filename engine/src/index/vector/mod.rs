@@ -19,7 +19,7 @@
 //! ```
 
 mod codes;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(all(test, not(loom)), feature = "fuzzing"))]
 pub(crate) mod damage;
 mod generation;
 mod graph;

@@ -4,6 +4,8 @@
 //! Runs the code of the index itself; see [`sync`](super::sync) for what stands in for what.
 //! `LOOM_MAX_PREEMPTIONS` and `LOOM_MAX_DURATION` (seconds for each model) widen the search.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 use std::sync::atomic::{AtomicUsize as Counter, Ordering::Relaxed};
 use std::time::Duration;
 

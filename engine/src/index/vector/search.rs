@@ -93,11 +93,19 @@ pub(crate) struct Search<'a> {
 
 impl Search<'_> {
     /// The best identifiers for a query, best first.
-    pub(crate) fn run(&self, query: &[f32], scratch: &mut Scratch, out: &mut Vec<Neighbor>) {
+    pub(crate) fn run(mut self, query: &[f32], scratch: &mut Scratch, out: &mut Vec<Neighbor>) {
         out.clear();
         scratch.work = Work::default();
         let generation = self.generation;
-        let slots = generation.len();
+        let ids = generation.ids();
+        let mut slots = ids.len();
+        // The newest may be half written: not yet its identifier's. It would take the place
+        // of one that counts, or stand beside its predecessor.
+        if ids.last().is_some_and(|id| generation.slot_of(*id) != Some(slots as u32 - 1)) {
+            slots -= 1;
+        }
+        // More than there are cannot be found, and must not be made room for.
+        self.wanted = self.wanted.min(slots);
         if self.wanted == 0 || slots == 0 || query.len() != generation.dimension {
             return;
         }
@@ -136,17 +144,11 @@ impl Search<'_> {
             }
             (Plan::Walk { .. }, None) => self.scan(kernels, Pass::Bits, 0, slots, scratch),
         }
-        let ids = generation.ids();
-        // The one slot that may be taking the place of another while this runs.
-        let newest = ids.get(slots - 1).copied();
         for key in scratch.best.entries() {
             let slot = key_slot(*key);
             let Some(id) = ids.get(slot as usize) else { continue };
             // Replaced or removed while this search ran.
-            if generation.slot_of(*id) != Some(slot) {
-                continue;
-            }
-            if Some(*id) != newest || out.iter().all(|found| found.id != *id) {
+            if generation.slot_of(*id) == Some(slot) {
                 out.push(Neighbor { id: *id, score: key_score(*key).clamp(-1.0, 1.0) });
             }
         }

@@ -12,7 +12,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::index::vector::codes::{Codes, code_stride};
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(all(test, not(loom)), feature = "fuzzing"))]
 use crate::index::vector::damage;
 use crate::index::vector::generation::{Generation, capacity_for};
 use crate::index::vector::graph::{BASE_LINKS, Graph, LINKS, upper_blocks};
@@ -336,7 +336,7 @@ impl VectorIndex {
     /// Opens whatever a header speaks of, however damaged the rest is: what a large file
     /// may do to those who search it. Fills up or cuts off the bytes to the length they
     /// should have, if that is at most `most`.
-    #[cfg(any(test, feature = "fuzzing"))]
+    #[cfg(any(all(test, not(loom)), feature = "fuzzing"))]
     pub(super) fn open_damaged(mut bytes: Vec<u8>, most: usize, options: &VectorOptions) -> Option<Self> {
         let head = bytes.get(..FIELDS * 8)?.as_chunks::<8>().0;
         let fields: Vec<u64> = head.iter().map(|x| u64::from_le_bytes(*x)).collect();

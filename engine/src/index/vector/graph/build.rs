@@ -232,22 +232,27 @@ pub(super) fn in_parallel<T: Send>(
         return;
     }
     let chunks = Mutex::new(items.chunks_mut(CHUNK).enumerate());
+    let work = || {
+        let mut builder = Builder::default();
+        loop {
+            let next = match chunks.lock() {
+                Ok(mut chunks) => chunks.next(),
+                // Another thread failed; its panic is passed on below.
+                Err(_) => None,
+            };
+            let Some((number, chunk)) = next else { break };
+            for (offset, item) in chunk.iter_mut().enumerate() {
+                task(&mut builder, number * CHUNK + offset, item);
+            }
+        }
+    };
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut builder = Builder::default();
-                loop {
-                    let next = match chunks.lock() {
-                        Ok(mut chunks) => chunks.next(),
-                        // Another thread failed; its panic is passed on by the scope.
-                        Err(_) => None,
-                    };
-                    let Some((number, chunk)) = next else { break };
-                    for (offset, item) in chunk.iter_mut().enumerate() {
-                        task(&mut builder, number * CHUNK + offset, item);
-                    }
-                }
-            });
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        // Joined one by one: thread sanitizers know nothing of the end of a scope.
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
         }
     });
 }
