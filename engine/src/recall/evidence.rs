@@ -8,7 +8,7 @@ use crate::card::{CardId, LinkKind};
 use crate::index::partition::Partition;
 use crate::index::text::{NO_ROW, Parameters, Scores};
 use crate::recall::fuse::Scorer;
-use crate::recall::gather::keep_best;
+use crate::recall::gather::{Gathered, keep_best};
 
 /// How many cards of a session make its best.
 const SESSION_BEST: usize = 3;
@@ -227,18 +227,20 @@ impl Evidence {
     pub(super) fn of_candidates(
         scorer: &Scorer<'_>,
         number: usize,
-        mut gathered: Vec<u32>,
-        guess: bool,
+        gathered: Gathered,
+        rivals: &[u32],
     ) -> Self {
         let search = scorer.search;
         let partition = search.partitions[number];
         let mut evidence = Self::none();
         let mut found = Found::default();
-        ascending(&mut gathered);
-        if guess {
-            gathered = evidence.best_of(scorer, number, gathered);
+        let mut rows = gathered.rows().to_vec();
+        ascending(&mut rows);
+        if let Gathered::Guess(_) = gathered {
+            rows = evidence.best_of(scorer, number, rows);
         }
-        evidence.admit(scorer, number, with_neighbours(scorer, number, gathered), &mut found);
+        rows.extend(rivals);
+        evidence.admit(scorer, number, with_neighbours(scorer, number, rows), &mut found);
         evidence.rate_sessions(scorer, number, &found, &[]);
 
         let mut sessions: Vec<u32> = evidence

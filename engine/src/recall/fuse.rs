@@ -167,38 +167,29 @@ impl<'a> Scorer<'a> {
             .collect();
         let ideal = mass + date_idf;
         let mut scorer = Self { search, evidence: Vec::new(), statistics, mass, ideal, date_idf, half_lives };
-        for (number, gathered) in scorer.gather().into_iter().enumerate() {
+        for (number, (gathered, rivals)) in scorer.gather().into_iter().enumerate() {
             let evidence = match gathered {
                 Gathered::Everything => Evidence::of_every_row(&scorer, number),
-                Gathered::Wanted(rows) => Evidence::of_candidates(&scorer, number, rows, false),
-                Gathered::Guess(rows) => Evidence::of_candidates(&scorer, number, rows, true),
+                gathered => Evidence::of_candidates(&scorer, number, gathered, &rivals),
             };
             scorer.evidence.push(evidence);
         }
         scorer
     }
 
-    /// The rows of each partition that may be candidates, those that contradict one of
-    /// another partition included.
-    fn gather(&self) -> Vec<Gathered> {
+    /// The rows of each partition that may be candidates, and those that contradict one of
+    /// another partition.
+    fn gather(&self) -> Vec<(Gathered, Vec<u32>)> {
         let search = self.search;
-        let mut gathered: Vec<_> = (0..search.partitions.len()).map(|number| gather(self, number)).collect();
+        let gathered: Vec<_> = (0..search.partitions.len()).map(|number| gather(self, number)).collect();
         let cards: Vec<_> = search
             .partitions
             .iter()
             .zip(&gathered)
             .filter(|_| gathered.len() > 1)
-            .flat_map(|(partition, gathered)| match gathered {
-                Gathered::Everything => vec![],
-                Gathered::Wanted(rows) | Gathered::Guess(rows) => rivals(partition, rows),
-            })
+            .flat_map(|(partition, gathered)| rivals(partition, gathered.rows()))
             .collect();
-        for (shown, gathered) in search.shown.iter().zip(&mut gathered) {
-            if let Gathered::Wanted(rows) | Gathered::Guess(rows) = gathered {
-                rows.extend(shown.rows_of(&cards));
-            }
-        }
-        gathered
+        gathered.into_iter().zip(search.shown).map(|(rows, shown)| (rows, shown.rows_of(&cards))).collect()
     }
 
     /// True when some word can find rows.

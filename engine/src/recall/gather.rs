@@ -69,6 +69,16 @@ pub(super) enum Gathered {
     Guess(Vec<u32>),
 }
 
+impl Gathered {
+    /// The rows; none when every one is to be scored.
+    pub(super) fn rows(&self) -> &[u32] {
+        match self {
+            Self::Everything => &[],
+            Self::Wanted(rows) | Self::Guess(rows) => rows,
+        }
+    }
+}
+
 /// Looks for the rows of a partition that may be among the best.
 pub(super) fn gather(scorer: &Scorer<'_>, number: usize) -> Gathered {
     let search = scorer.search;
@@ -82,23 +92,24 @@ pub(super) fn gather(scorer: &Scorer<'_>, number: usize) -> Gathered {
     {
         return Gathered::Wanted(wanted.iter().collect());
     }
-    let gathering = Gathering { scorer, number, allowed: wanted.unwrap_or(shown.rows()) };
-    let mut rows = gathering.by_words(|row| shown.rows().contains(row));
-    if let Some(wanted) = wanted {
-        // Those before help to score them, but these are the ones that can be found.
-        rows.extend(gathering.by_words(|row| wanted.contains(row)));
+    let mut rows = Vec::new();
+    // Rows that must not be found lend to those that may be: the best of all are wanted, and
+    // the best of these.
+    for allowed in [Some(shown.rows()), wanted].into_iter().flatten() {
+        let gathering = Gathering { scorer, number, allowed };
+        rows.extend(gathering.by_words(|row| allowed.contains(row)));
+        let everything = wanted.is_none() && shown.is_everything();
+        gathering.by_vector((!everything).then_some(allowed), &mut rows);
+        gathering.by_identifiers(&mut rows);
+        gathering.by_date(&mut rows);
     }
-    let everything = wanted.is_none() && shown.is_everything();
-    gathering.by_vector((!everything).then_some(gathering.allowed), &mut rows);
-    gathering.by_identifiers(&mut rows);
-    gathering.by_date(&mut rows);
     Gathered::Guess(rows)
 }
 
 struct Gathering<'a> {
     scorer: &'a Scorer<'a>,
     number: usize,
-    /// Rows that may be found.
+    /// Rows that are looked for.
     allowed: &'a RowSet,
 }
 

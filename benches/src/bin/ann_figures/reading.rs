@@ -111,10 +111,11 @@ fn round(
     let inserted = AtomicUsize::new(0);
     let mut walls = Vec::with_capacity(searches);
     let mut cpus = Vec::with_capacity(searches);
+    let pace = written.map_or(f64::INFINITY, |(_, pace)| pace);
     let mut seconds = 0.0;
     let (mut scanned, mut walked) = (0, 0);
     std::thread::scope(|scope| {
-        if let Some((written, pace)) = written {
+        if let Some((written, _)) = written {
             scope.spawn(|| {
                 pin(1);
                 let mut random = Random::new(seed);

@@ -9,8 +9,8 @@ use crate::index::vector::handle::VectorIndex;
 use crate::index::vector::kernels;
 use crate::index::vector::sync::Arc;
 
-/// Slots that may wait to be linked: scanning them costs a tenth of a walk.
-const HEAD: usize = 1024;
+/// Slots that may wait to be linked: scanning them costs a tenth of a walk at most.
+const HEAD: usize = 512;
 /// Slots linked in one go.
 const STEP: usize = 512;
 /// A generation is replaced when one of so many slots is dead, and at least [`LEAST_DEAD`] are.

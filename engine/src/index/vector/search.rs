@@ -243,24 +243,27 @@ impl Search<'_> {
         let filtered = self.allowed.is_some() || first == Pass::Codes;
         let slot_at = |at: usize| if filtered { picked[at] } else { (from + at) as u32 };
 
-        let mut leaders = std::mem::take(&mut scratch.walk.passing);
-        leaders.reset(self.wanted);
-        let mut least = f32::MIN;
-        each_above(kernels, &estimates, |at, estimate| {
-            if estimate > least {
-                leaders.insert(estimate, at as u32);
-                least = leaders.bound().unwrap_or(least);
+        // After a walk there is a bound already.
+        if scratch.best.bound().is_none() {
+            let mut leaders = std::mem::take(&mut scratch.walk.passing);
+            leaders.reset(self.wanted);
+            let mut least = f32::MIN;
+            each_above(kernels, &estimates, |at, estimate| {
+                if estimate > least {
+                    leaders.insert(estimate, at as u32);
+                    least = leaders.bound().unwrap_or(least);
+                }
+                least
+            });
+            for block in leaders.entries().chunks(EXACT) {
+                let mut slots = [0; EXACT];
+                slots.iter_mut().zip(block).for_each(|(slot, key)| *slot = slot_at(key_slot(*key) as usize));
+                self.compare(kernels, &slots[..block.len()], scratch);
+                // Each once.
+                block.iter().for_each(|key| estimates[key_slot(*key) as usize] = f32::NEG_INFINITY);
             }
-            least
-        });
-        for block in leaders.entries().chunks(EXACT) {
-            let mut slots = [0; EXACT];
-            slots.iter_mut().zip(block).for_each(|(slot, key)| *slot = slot_at(key_slot(*key) as usize));
-            self.compare(kernels, &slots[..block.len()], scratch);
-            // Each once.
-            block.iter().for_each(|key| estimates[key_slot(*key) as usize] = f32::NEG_INFINITY);
+            scratch.walk.passing = leaders;
         }
-        scratch.walk.passing = leaders;
 
         let mut least = scratch.least(first.spread(self.generation));
         let mut waiting = std::mem::take(&mut scratch.waiting);
