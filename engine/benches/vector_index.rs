@@ -72,7 +72,9 @@ impl Data {
     fn index(&self, count: usize, maintenance: Maintenance, threads: usize) -> VectorIndex {
         let options = VectorOptions { dimension: DIMENSION, seed: 7, graph_from: 1_000, maintenance };
         let index = VectorIndex::new(options);
-        index.insert_all((0..).zip(self.rows.chunks_exact(DIMENSION).take(count)), threads).unwrap();
+        index
+            .insert_all((0..).zip(self.rows.chunks_exact(DIMENSION).take(count)), threads)
+            .expect("what the bench made itself");
         index
     }
 }
@@ -125,7 +127,7 @@ fn searches(criterion: &mut Criterion) {
     let mut waiting = 0;
     for head in [0, 256, 1_024, 4_096] {
         while waiting < head {
-            index.insert((COUNT + waiting) as u32, data.row(waiting)).unwrap();
+            index.insert((COUNT + waiting) as u32, data.row(waiting)).expect("what the bench made itself");
             waiting += 1;
         }
         group.bench_function(BenchmarkId::new("waiting", head), |bencher| {
@@ -137,16 +139,21 @@ fn searches(criterion: &mut Criterion) {
 }
 
 fn files(criterion: &mut Criterion, index: &VectorIndex) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("what the bench made itself");
     let path = folder.path().join("index");
-    let bytes = index.save(&RealIo, &path, [1, 1]).unwrap();
+    let bytes = index.save(&RealIo, &path, [1, 1]).expect("what the bench made itself");
     let mut group = criterion.benchmark_group("vector_index/files");
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     group.bench_function("open", |bencher| {
-        bencher.iter(|| VectorIndex::open(&RealIo, &path, &VectorOptions::default(), [1, 1]).unwrap());
+        bencher.iter(|| {
+            VectorIndex::open(&RealIo, &path, &VectorOptions::default(), [1, 1])
+                .expect("what the bench made itself")
+        });
     });
     group.throughput(Throughput::Bytes(bytes));
-    group.bench_function("save", |bencher| bencher.iter(|| index.save(&RealIo, &path, [1, 1]).unwrap()));
+    group.bench_function("save", |bencher| {
+        bencher.iter(|| index.save(&RealIo, &path, [1, 1]).expect("what the bench made itself"))
+    });
     group.finish();
 }
 
@@ -176,7 +183,7 @@ fn churn(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let id = random.below(count) as u32;
                 index.remove(id);
-                index.insert(id, data.row(random.below(COUNT))).unwrap();
+                index.insert(id, data.row(random.below(COUNT))).expect("what the bench made itself");
                 let query = data.row(COUNT + random.below(QUERIES));
                 black_box(index.search_into(query, WANTED, &options, &mut out));
             });
