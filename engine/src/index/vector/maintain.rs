@@ -83,7 +83,15 @@ impl VectorIndex {
         let mut rotated = Vec::new();
         while graph.settled() < until {
             let from = graph.settled();
-            let to = batch_end(from).min(slots);
+            let mut to = batch_end(from);
+            if to > slots {
+                // Part of a batch only when all must be linked: else the graph would hang on
+                // when its slots were linked. Those that may wait are more than a batch.
+                if most < usize::MAX {
+                    break;
+                }
+                to = slots;
+            }
             rotated.clear();
             for slot in from..to {
                 rotated.extend_from_slice(generation.vector(slot as u32).unwrap_or(&[]));
