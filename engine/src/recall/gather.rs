@@ -45,7 +45,7 @@ impl Default for Limits {
             words: 200,
             kept: 200,
             dated: 16_384,
-            postings: 500_000,
+            postings: 1_000_000,
             contenders: 16,
             session: 256,
         }

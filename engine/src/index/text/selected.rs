@@ -13,8 +13,6 @@ use super::tokens::QueryTerms;
 
 /// Rows whose sums are made at a time: they stay in the nearest caches.
 const BLOCK: usize = 1 << 14;
-/// Share of the last of the best rows' value that a row must have without its neighbours.
-const OWN_SHARE: f32 = 2.0 / 3.0;
 
 /// What [`TextIndex::best_rows`] looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,10 +259,8 @@ impl TextIndex {
 /// Offers the rows of a block that may be among the best.
 fn choose(sums: &[f32], start: u32, windows: Windows<'_>, admit: impl Fn(u32) -> bool, best: &mut Best) {
     const LANES: usize = 16;
-    // Neighbours are further away: they are looked at only where they can make up for what a
-    // row lacks, and hardly ever would with less than this the row itself be one of the best.
-    let least_of = |bound: f32| (bound * OWN_SHARE).max(f32::MIN_POSITIVE);
-    let mut least = least_of(best.bound);
+    // A row with less is at most as good as the better of its neighbours.
+    let mut least = (best.bound / 2.0).max(f32::MIN_POSITIVE);
     let sum_of = |row: Option<u32>| {
         row.and_then(|row| sums.get(row.checked_sub(start)? as usize)).copied().unwrap_or(0.0)
     };
@@ -282,7 +278,7 @@ fn choose(sums: &[f32], start: u32, windows: Windows<'_>, admit: impl Fn(u32) ->
             let row = Promising { row, score: *sum, around: sum_of(before) + sum_of(after) };
             if row.value() >= best.bound && admit(row.row) {
                 best.add(row);
-                least = least_of(best.bound);
+                least = (best.bound / 2.0).max(f32::MIN_POSITIVE);
             }
         }
     }
