@@ -15,6 +15,7 @@ mod gather;
 mod question;
 mod rank;
 pub(crate) mod read;
+pub mod rerank;
 mod settings;
 mod shown;
 #[cfg(test)]
@@ -173,8 +174,15 @@ pub(crate) fn run_within(
         return Ok(answer);
     }
 
-    let ranking =
-        Ranking { request, view: &view, top, settings, weights: &weights, vector: vector.as_deref() };
+    let ranking = Ranking {
+        request,
+        view: &view,
+        top,
+        settings,
+        weights: &weights,
+        vector: vector.as_deref(),
+        reranker: tenant.store().reranker(),
+    };
     // A filter on the text needs the cards themselves: then any row may be asked.
     let text_decides = request.filter.as_ref().is_some_and(Filter::needs_text);
     let spare = if text_decides { usize::MAX } else { SPARE };
