@@ -13,6 +13,7 @@ use crate::index::cache::Slot;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::recall::View;
+use crate::recall::exclusion::{Exclusion, exclusions};
 use crate::recall::fuse::{Parts, Scorer, Search};
 use crate::recall::gather::Limits;
 use crate::recall::question::Question;
@@ -158,6 +159,8 @@ pub(super) struct Ranked {
     /// True when every row that satisfies the conditions was scored and, if its score
     /// suffices, is given.
     pub(super) complete: bool,
+    /// What the shown rows rule out.
+    pub(super) exclusions: Vec<Exclusion>,
 }
 
 impl Ranking<'_> {
@@ -252,7 +255,17 @@ impl Ranking<'_> {
             Place { id: card.id, version: card.version, score: candidate.score, parts }
         };
         let places = candidates.iter().map(place).collect();
-        Ok(Ranked { places, scored, truncated, complete: scored == available && !truncated })
+        // Who asks for the history wants to see what was replaced and ruled out.
+        let exclusions = match self.view.is_present() {
+            true => partitions
+                .iter()
+                .zip(&shown)
+                .flat_map(|(partition, shown)| exclusions(partition, shown))
+                .collect(),
+            false => vec![],
+        };
+        let complete = scored == available && !truncated;
+        Ok(Ranked { places, scored, truncated, complete, exclusions })
     }
 }
 
