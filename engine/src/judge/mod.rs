@@ -32,4 +32,5 @@ mod tokens;
 
 pub use analysis::{ANALYSIS_LIMIT, Analysis, Stance, analyze};
 pub use normalize::normalized_hash;
+pub(crate) use normalize::{is_han, is_kana};
 pub use relation::{Relation, relation, relation_to_previous};
