@@ -79,6 +79,10 @@ tags! {
     AFTER_NAME = 28,
     /// A company by name.
     COMPANY = 29,
+    /// A Chinese surname of two characters.
+    SURNAME = 30,
+    /// Listed only so that Chinese is not cut inside of it.
+    WHOLE = 31,
 }
 
 impl Tag {
@@ -240,7 +244,8 @@ impl Lexicon {
             let matches = rest.iter().enumerate().all(|(at, part)| {
                 *steps += 1;
                 words.next().is_some_and(|word| {
-                    word == *part || (at == last && entry.tags == Tag::NONE && word.strip_suffix('s') == Some(part))
+                    word == *part
+                        || (at == last && entry.tags == Tag::NONE && word.strip_suffix('s') == Some(part))
                 })
             });
             if matches {

@@ -67,7 +67,10 @@ impl Names {
         let name = name.trim();
         let form = form(name);
         let Some(first) = form.chars().next() else { return };
-        if form.len() > LONGEST || (is_han(first) && form.chars().nth(1).is_none()) || self.forms.contains_key(&form) {
+        if form.len() > LONGEST
+            || (is_han(first) && form.chars().nth(1).is_none())
+            || self.forms.contains_key(&form)
+        {
             return;
         }
         let head = head(&form);
@@ -331,6 +334,7 @@ impl Finder<'_, '_> {
 
     fn is_title(&self, inner: &[Token]) -> bool {
         let (mut latin, mut han, mut capitals) = (0_usize, 0_usize, 0_usize);
+        let (mut content, mut small_letters) = (false, false);
         for (at, token) in inner.iter().enumerate() {
             match token.kind {
                 TokenKind::End if at + 1 < inner.len() || self.words.key(token) == "." => return false,
@@ -338,6 +342,8 @@ impl Finder<'_, '_> {
                     let small = token.has(Tag::STOP) && at > 0;
                     latin += usize::from(!small);
                     capitals += usize::from(token.capital && !small);
+                    content |= !token.has(Tag::STOP);
+                    small_letters |= !token.capital;
                 }
                 TokenKind::Han => {
                     han += self.words.key(token).chars().count();
@@ -345,7 +351,9 @@ impl Finder<'_, '_> {
                         return false;
                     }
                 }
-                TokenKind::Mark if matches!(self.words.key(token), "," | "，" | "、") && han > 0 => return false,
+                TokenKind::Mark if matches!(self.words.key(token), "," | "，" | "、") && han > 0 => {
+                    return false;
+                }
                 _ => {}
             }
         }
@@ -353,6 +361,7 @@ impl Finder<'_, '_> {
         if small_talk {
             return false;
         }
-        (latin > 0 && latin == capitals && inner.len() <= 10 && han == 0) || (latin == 0 && (2..=10).contains(&han))
+        (latin > 0 && latin == capitals && (content || !small_letters) && inner.len() <= 10 && han == 0)
+            || (latin == 0 && (2..=10).contains(&han))
     }
 }

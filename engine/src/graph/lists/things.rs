@@ -138,8 +138,16 @@ pub(in crate::graph) const MEMBERS: &[(Concept, &str, &str)] = &[
         "museum|library|airport|station|train station|hotel|hostel|hospital|church|temple|castle|palace|bridge|downtown|village|suburb|office building|square|tower|theater|theatre|amusement park|theme park|disneyland|zoo|campus|parking lot|garage|headquarters|\
          博物馆|图书馆|机场|车站|火车站|地铁站|酒店|宾馆|民宿|医院|教堂|寺庙|寺|城堡|宫殿|故宫|长城|天安门|外滩|大桥|市中心|村|村子|郊区|广场|塔|剧院|游乐园|迪士尼|动物园|校园|停车场|车库|总部|小区|天坛|颐和园|兵马俑|西湖|鼓浪屿",
     ),
-    (Concept::City, "city|town|hometown|城市|城镇|家乡|老家", "capital|metropolis|moved to the city|首都|省会"),
-    (Concept::Country, "country|nation|countries|国家|哪国|国", "abroad|overseas|foreign|homeland|home country|immigrate|emigrate|visa|passport|国外|海外|出国|祖国|移民|签证|护照|留学"),
+    (
+        Concept::City,
+        "city|town|hometown|城市|城镇|家乡|老家",
+        "capital|metropolis|moved to the city|首都|省会",
+    ),
+    (
+        Concept::Country,
+        "country|nation|countries|国家|哪国|国",
+        "abroad|overseas|foreign|homeland|home country|immigrate|emigrate|visa|passport|国外|海外|出国|祖国|移民|签证|护照|留学",
+    ),
     (
         Concept::Nature,
         "nature|landscape|大自然|自然|风景|景色",
@@ -177,17 +185,41 @@ pub(in crate::graph) const MEMBERS: &[(Concept, &str, &str)] = &[
         "family|relative|family member|家人|亲戚|家庭|亲人|家庭成员|家里人",
         "married|marry|marriage|engaged|divorce|divorced|pregnant|newborn|adoption|adoption agency|twin|twins|in laws|ancestor|grandchildren|grandkids|结婚|已婚|离婚|怀孕|生孩子|双胞胎|领养孩子|全家|家里|爸妈",
     ),
-    (Concept::Child, "child|kid|children|孩子|小孩|子女|儿女", "son|daughter|baby|toddler|newborn|teenager|stepson|stepdaughter|godson|goddaughter|儿子|女儿|宝宝|婴儿|新生儿|二胎|娃|男孩|女孩|小朋友"),
-    (Concept::Partner, "partner|spouse|significant other|伴侣|配偶|对象|另一半", "husband|wife|girlfriend|boyfriend|fiance|fiancé|fiancee|fiancée|date night|dating|relationship|breakup|broke up|single mom|single parent|single|丈夫|妻子|老公|老婆|女朋友|男朋友|女友|男友|未婚夫|未婚妻|恋爱|约会|分手|单身|相亲|恋人|谈恋爱"),
-    (Concept::Friend, "friend|buddy|朋友|好友", "friendship|pal|bestie|best friend|neighbor|neighbour|roommate|flatmate|classmate|hang out|hung out|闺蜜|哥们|邻居|室友|同学|友谊|老朋友"),
-    (Concept::Colleague, "colleague|coworker|teammate|同事|队友", "boss|manager|supervisor|workmate|team lead|mentor|cto|ceo|老板|上司|领导|经理|主管|搭档"),
-    (Concept::Person, "person|people|who|guy|man|woman|人|谁|人物|哪些人", "men|women|boy|girl|lady|gentleman|someone|stranger|guest|男人|女人|男生|女生|客人|嘉宾|陌生人"),
-    (Concept::Name, "name|names|nickname|surname|名字|姓名|昵称|外号|小名|姓", "named|called|call me|叫做|名叫|全名|英文名|笔名|网名"),
+    (
+        Concept::Child,
+        "child|kid|children|孩子|小孩|子女|儿女",
+        "son|daughter|baby|toddler|newborn|teenager|stepson|stepdaughter|godson|goddaughter|儿子|女儿|宝宝|婴儿|新生儿|二胎|娃|男孩|女孩|小朋友",
+    ),
+    (
+        Concept::Partner,
+        "partner|spouse|significant other|伴侣|配偶|对象|另一半",
+        "husband|wife|girlfriend|boyfriend|fiance|fiancé|fiancee|fiancée|date night|dating|relationship|breakup|broke up|single mom|single parent|single|丈夫|妻子|老公|老婆|女朋友|男朋友|女友|男友|未婚夫|未婚妻|恋爱|约会|分手|单身|相亲|恋人|谈恋爱",
+    ),
+    (
+        Concept::Friend,
+        "friend|buddy|朋友|好友",
+        "friendship|pal|bestie|best friend|neighbor|neighbour|roommate|flatmate|classmate|hang out|hung out|闺蜜|哥们|邻居|室友|同学|友谊|老朋友",
+    ),
+    (
+        Concept::Colleague,
+        "colleague|coworker|teammate|同事|队友",
+        "boss|manager|supervisor|workmate|team lead|mentor|cto|ceo|老板|上司|领导|经理|主管|搭档",
+    ),
+    (
+        Concept::Person,
+        "person|people|who|guy|man|woman|人|谁|人物|哪些人",
+        "men|women|boy|girl|lady|gentleman|someone|stranger|guest|男人|女人|男生|女生|客人|嘉宾|陌生人",
+    ),
+    (
+        Concept::Name,
+        "name|names|nickname|surname|名字|姓名|昵称|外号|小名|姓",
+        "named|called|call me|叫做|名叫|全名|英文名|笔名|网名",
+    ),
     (
         Concept::Job,
         "job|profession|occupation|career|work|position|role|living|工作|职业|职位|岗位|行业|职务",
         "engineer|software engineer|teacher|doctor|nurse|lawyer|accountant|designer|programmer|developer|manager|chef|cook at|waiter|waitress|driver|pilot|journalist|reporter|architect|scientist|researcher|professor|consultant|salesperson|cashier|barista|plumber|electrician|\
-         carpenter|mechanic|farmer|firefighter|police officer|policeman|soldier|dentist|pharmacist|therapist|counselor|counselling|counseling|psychologist|analyst|data scientist|product manager|entrepreneur|freelancer|freelance|intern|internship|receptionist|librarian|photographer|editor|translator|interpreter|marketing|works as|work as|promoted|promotion|hired|fired|laid off|resigned|quit my job|retired|salary|job interview|employed|unemployed|\
+         carpenter|mechanic|farmer|firefighter|police officer|policeman|soldier|dentist|pharmacist|therapist|counselor|counselling|counseling|psychologist|analyst|data scientist|product manager|entrepreneur|freelancer|freelance|intern|internship|receptionist|librarian|photographer|editor|translator|interpreter|marketing|promoted|promotion|hired|fired|laid off|resigned|quit my job|retired|salary|job interview|employed|unemployed|\
          工程师|软件工程师|教师|老师|医生|护士|律师|会计|设计师|程序员|开发者|经理|厨师|服务员|司机|飞行员|记者|建筑师|科学家|研究员|教授|顾问|销售|收银员|咖啡师|水管工|电工|木匠|农民|消防员|警察|军人|牙医|药剂师|心理咨询师|分析师|产品经理|创业|自由职业|实习|实习生|前台|图书管理员|摄影师|编辑|翻译|公务员|上班|入职|离职|辞职|跳槽|升职|退休|裁员|面试|工资|薪水|加班|架构师|运营|数据分析师",
     ),
     (
@@ -202,9 +234,21 @@ pub(in crate::graph) const MEMBERS: &[(Concept, &str, &str)] = &[
         "kindergarten|preschool|elementary school|middle school|high school|academy|campus|harvard|stanford|oxford|cambridge|mit|yale|princeton|berkeley|alma mater|graduated|graduate school|grad school|dorm|semester|freshman|sophomore|alumni|\
          幼儿园|小学|初中|中学|高中|学院|研究生院|北大|北京大学|清华|清华大学|复旦|复旦大学|浙大|浙江大学|交大|上海交通大学|南大|中科大|武汉大学|哈佛|斯坦福|牛津|剑桥|毕业于|上学|开学|学期|宿舍|校友|大一|大二|大三|大四|高三|考研|高考",
     ),
-    (Concept::Course, "course|class|lesson|training|tutorial|课程|课|培训", "lecture|bootcamp|certification|certificate|exam|homework|enrolled|sign up for a class|signed up for|coding class|pottery class|yoga class|online course|coursera|讲课|网课|证书|考试|作业|补习|报名|培训班|学习|辅导班|驾照|公开课|雅思|托福"),
-    (Concept::Degree, "degree|qualification|学位|学历|文凭", "bachelor|bachelors|master's|masters degree|phd|doctorate|mba|diploma|ba|bsc|msc|undergraduate|postgraduate|thesis|dissertation|本科|学士|硕士|博士|研究生|博士后|论文|毕业证|双学位|专科"),
-    (Concept::Subject, "major|subject|field of study|field|专业|学科|科目|领域", "mathematics|math|maths|physics|chemistry|biology|history|geography|economics|psychology|philosophy|computer science|engineering degree|medicine studies|literature|linguistics|sociology|political science|law school|finance|accounting|statistics|machine learning|artificial intelligence|astronomy|数学|物理|化学|生物|历史|地理|经济学|心理学|哲学|计算机|计算机科学|文学|语言学|社会学|法学|金融|会计学|统计学|机器学习|人工智能|天文学|医学|语文|政治"),
+    (
+        Concept::Course,
+        "course|class|lesson|training|tutorial|课程|课|培训",
+        "lecture|bootcamp|certification|certificate|exam|homework|enrolled|sign up for a class|signed up for|coding class|pottery class|yoga class|online course|coursera|讲课|网课|证书|考试|作业|补习|报名|培训班|学习|辅导班|驾照|公开课|雅思|托福",
+    ),
+    (
+        Concept::Degree,
+        "degree|qualification|学位|学历|文凭",
+        "bachelor|bachelors|master's|masters degree|phd|doctorate|mba|diploma|ba|bsc|msc|undergraduate|postgraduate|thesis|dissertation|本科|学士|硕士|博士|研究生|博士后|论文|毕业证|双学位|专科",
+    ),
+    (
+        Concept::Subject,
+        "major|subject|field of study|field|专业|学科|科目|领域",
+        "mathematics|math|maths|physics|chemistry|biology|history|geography|economics|psychology|philosophy|computer science|engineering degree|medicine studies|literature|linguistics|sociology|political science|law school|finance|accounting|statistics|machine learning|artificial intelligence|astronomy|数学|物理|化学|生物|历史|地理|经济学|心理学|哲学|计算机|计算机科学|文学|语言学|社会学|法学|金融|会计学|统计学|机器学习|人工智能|天文学|医学|语文|政治",
+    ),
     (
         Concept::Vehicle,
         "vehicle|car|transport|transportation|交通工具|车|座驾|车型",
@@ -247,7 +291,11 @@ pub(in crate::graph) const MEMBERS: &[(Concept, &str, &str)] = &[
         "flu|cold symptoms|caught a cold|fever|cough|headache|migraine|stomachache|nausea|diabetes|asthma|cancer|high blood pressure|hypertension|heart disease|stroke|arthritis|insomnia|depression|anxiety|adhd|autism|covid|pneumonia|infection|injury|injured|fracture|broken leg|broken arm|sprained|surgery|operation|hospitalized|diagnosed|diagnosis|back pain|sore throat|eczema|anemia|cholesterol|toothache|cavity|rash|dizzy|sick|burnout|concussion|ulcer|gastritis|\
          流感|感冒|发烧|咳嗽|头疼|头痛|偏头痛|胃疼|胃痛|恶心|糖尿病|哮喘|癌症|高血压|心脏病|中风|关节炎|失眠|抑郁|抑郁症|焦虑|焦虑症|自闭症|新冠|肺炎|感染|受伤|骨折|扭伤|手术|住院|确诊|诊断|腰疼|腰痛|嗓子疼|湿疹|贫血|高血脂|牙疼|牙痛|头晕|生病|胃炎|颈椎病|痛风|近视|胃溃疡|腹泻|拉肚子",
     ),
-    (Concept::Allergy, "allergy|allergies|intolerance|过敏|过敏原|忌口", "allergic|allergen|lactose intolerant|gluten free|hay fever|pollen|epipen|hives|peanut allergy|花粉|花粉症|花粉过敏|乳糖不耐|乳糖不耐受|麸质|荨麻疹|过敏性鼻炎"),
+    (
+        Concept::Allergy,
+        "allergy|allergies|intolerance|过敏|过敏原|忌口",
+        "allergic|allergen|lactose intolerant|gluten free|hay fever|pollen|epipen|hives|peanut allergy|花粉|花粉症|花粉过敏|乳糖不耐|乳糖不耐受|麸质|荨麻疹|过敏性鼻炎",
+    ),
     (
         Concept::Exercise,
         "exercise|workout|fitness|锻炼|健身|运动",
@@ -263,35 +311,143 @@ pub(in crate::graph) const MEMBERS: &[(Concept, &str, &str)] = &[
         "language|语言|外语|方言",
         "english language|mandarin|cantonese|bilingual|fluent|fluently|accent|duolingo|ielts|toefl|dialect|translation|英语|法语|德语|西班牙语|日语|韩语|俄语|意大利语|葡萄牙语|阿拉伯语|普通话|粤语|中文|汉语|上海话|四川话|闽南语|双语|流利|口语|口音|托福|雅思|泰语|越南语|拉丁语|手语",
     ),
-    (Concept::Religion, "religion|faith|belief|宗教|信仰", "christian|christianity|catholic|protestant|muslim|islam|buddhist|buddhism|hindu|hinduism|jewish|judaism|atheist|agnostic|church|mosque|synagogue|temple|pray|prayer|bible|quran|god|spiritual|ramadan|lent|monk|priest|pastor|基督教|基督徒|天主教|伊斯兰教|穆斯林|佛教|信佛|道教|印度教|犹太教|无神论|教堂|清真寺|寺庙|祈祷|圣经|古兰经|上帝|佛|和尚|斋月|牧师|烧香|拜佛"),
-    (Concept::Charity, "charity|charities|volunteering|volunteer work|cause|nonprofit|慈善|公益|志愿服务|公益活动|慈善机构", "volunteer|volunteered|donate|donated|donation|fundraiser|fundraising|homeless shelter|animal shelter|food bank|soup kitchen|red cross|unicef|ngo|charity run|mentoring|community service|community work|志愿者|义工|捐款|捐赠|募捐|收容所|红十字会|希望工程|支教|义卖|献血|捐血|救助站"),
-    (Concept::Money, "money|price|cost|budget|salary|income|expense|fee|钱|价格|费用|预算|工资|收入|花费|多少钱|薪水", "dollar|euro|pound sterling|yuan|rmb|cash|loan|mortgage|debt|savings|invest|investment|stock market|stocks|crypto|bitcoin|tax|taxes|rent|bill|invoice|refund|discount|credit card|bank account|insurance|pension|deposit|tip money|cheap|expensive|paid|pay|sold|人民币|美元|欧元|现金|贷款|房贷|车贷|债|存款|投资|股票|基金|比特币|税|房租|租金|账单|发票|退款|折扣|信用卡|银行卡|保险|养老金|押金|便宜|贵|报销|奖金|工资条|理财|红包"),
-    (Concept::Home, "home|house|apartment|flat|room|accommodation|家里|房子|公寓|房间|住处|住所|住宅", "bedroom|kitchen|bathroom|living room|balcony|garage|basement|attic|backyard|studio apartment|condo|townhouse|roof|renovation|renovate|moved house|moved into|move in|landlord|tenant|lease|rented|fireplace|卧室|厨房|浴室|卫生间|客厅|阳台|地下室|阁楼|院子|单间|别墅|装修|搬家|房东|租客|租房|租约|合租|买房|书房|新房|小区|次卧|主卧"),
-    (Concept::Furniture, "furniture|家具", "sofa|couch|chair|table|desk|bed|mattress|bookshelf|shelf|wardrobe|lamp|rug|carpet|curtain|cabinet|drawer|dresser|bookcase|nightstand|armchair|沙发|椅子|桌子|书桌|床|床垫|书架|架子|衣柜|台灯|地毯|窗帘|柜子|抽屉|茶几|餐桌|鞋柜|床头柜"),
-    (Concept::Colour, "colour|color|shade|颜色|色", "red|blue|green|yellow|orange|purple|pink|black|white|grey|gray|brown|beige|turquoise|teal|navy|navy blue|gold|silver|violet|magenta|crimson|maroon|lavender|红色|蓝色|绿色|黄色|橙色|紫色|粉色|粉红色|黑色|白色|灰色|棕色|米色|青色|深蓝色|金色|银色|咖啡色|天蓝色|墨绿色|红|蓝|绿|黑|白"),
-    (Concept::Weather, "weather|climate|temperature|天气|气候|气温", "rain|rained|rainy|snow|snowed|snowy|sunny|cloudy|windy|storm|thunderstorm|hurricane|typhoon|fog|foggy|humid|heatwave|hot weather|freezing|degrees|forecast|drizzle|hail|下雨|下雪|晴天|晴|多云|刮风|大风|暴雨|台风|雾|雾霾|潮湿|炎热|寒冷|零下|天气预报|阴天|闷热|降温|梅雨"),
-    (Concept::Holiday, "holiday|festival|public holiday|节日|假期|节假日|放假", "christmas|easter|thanksgiving day|thanksgiving|halloween|new year|new year's eve|hanukkah|diwali|eid|valentine's day|valentine|lunar new year|chinese new year|spring festival|mid autumn festival|dragon boat festival|independence day|labor day|mother's day|father's day|圣诞|圣诞节|复活节|感恩节|万圣节|元旦|新年|春节|过年|除夕|中秋|中秋节|端午|端午节|清明|清明节|国庆|国庆节|劳动节|五一|十一|情人节|七夕|元宵节|母亲节|父亲节|重阳节|儿童节|双十一|暑假|寒假"),
-    (Concept::Emotion, "emotion|feeling|mood|fear|情绪|感受|心情|感觉", "happy|happiness|sad|angry|anger|anxious|worried|scared|afraid|excited|nervous|stressed|stress|lonely|proud|jealous|grateful|thankful|upset|frustrated|disappointed|joy|love|hate|overwhelmed|relieved|relaxed|bored|depressed|hopeful|ashamed|embarrassed|thrilled|inspired|motivated|heartbroken|高兴|开心|快乐|难过|伤心|生气|愤怒|担心|害怕|恐惧|兴奋|紧张|压力|孤独|骄傲|自豪|嫉妒|感激|感动|沮丧|失望|喜悦|焦虑|放松|无聊|郁闷|激动|尴尬|后悔|烦|烦恼|委屈"),
-    (Concept::Award, "award|prize|medal|trophy|奖|奖项|奖牌|荣誉|获奖", "won|winner|champion|championship|first place|second place|gold medal|silver medal|bronze medal|scholarship|nobel|grammy|nominated|honor|honour|certificate of merit|runner up|冠军|亚军|季军|金牌|银牌|铜牌|第一名|奖学金|诺贝尔奖|获得|赢了|一等奖|二等奖|优秀员工|中奖|奖杯|奖状"),
-    (Concept::Body, "body part|body|身体部位|身体|部位", "head|eye|ear|nose|mouth|tooth|teeth|neck|shoulder|arm|elbow|wrist|hand|finger|chest|back pain|stomach|hip|leg|knee|ankle|foot|feet|toe|skin|hair|heart|lung|liver|kidney|brain|bone|muscle|tattoo|头|眼睛|耳朵|鼻子|嘴|牙|牙齿|脖子|肩膀|肩|胳膊|手肘|手腕|手指|胸|背|肚子|胃|腿|膝盖|脚踝|脚|皮肤|头发|心脏|肺|肝|肾|大脑|骨头|肌肉|腰|颈椎|纹身|左手|右手"),
-    (Concept::Birthday, "birthday|date of birth|生日|出生日期", "happy birthday|生日快乐|birthday party|birthday gift|turned thirty|was born|born on|born in|过生日|生日派对|生日礼物|生于|出生于|寿辰|周岁"),
+    (
+        Concept::Religion,
+        "religion|faith|belief|宗教|信仰",
+        "christian|christianity|catholic|protestant|muslim|islam|buddhist|buddhism|hindu|hinduism|jewish|judaism|atheist|agnostic|church|mosque|synagogue|temple|pray|prayer|bible|quran|god|spiritual|ramadan|lent|monk|priest|pastor|基督教|基督徒|天主教|伊斯兰教|穆斯林|佛教|信佛|道教|印度教|犹太教|无神论|教堂|清真寺|寺庙|祈祷|圣经|古兰经|上帝|佛|和尚|斋月|牧师|烧香|拜佛",
+    ),
+    (
+        Concept::Charity,
+        "charity|charities|volunteering|volunteer work|cause|nonprofit|慈善|公益|志愿服务|公益活动|慈善机构",
+        "volunteer|volunteered|donate|donated|donation|fundraiser|fundraising|homeless shelter|animal shelter|food bank|soup kitchen|red cross|unicef|ngo|charity run|mentoring|community service|community work|志愿者|义工|捐款|捐赠|募捐|收容所|红十字会|希望工程|支教|义卖|献血|捐血|救助站",
+    ),
+    (
+        Concept::Money,
+        "money|price|cost|budget|salary|income|expense|fee|钱|价格|费用|预算|工资|收入|花费|多少钱|薪水",
+        "dollar|euro|pound sterling|yuan|rmb|cash|loan|mortgage|debt|savings|invest|investment|stock market|stocks|crypto|bitcoin|tax|taxes|rent|bill|invoice|refund|discount|credit card|bank account|insurance|pension|deposit|tip money|cheap|expensive|paid|pay|sold|人民币|美元|欧元|现金|贷款|房贷|车贷|债|存款|投资|股票|基金|比特币|税|房租|租金|账单|发票|退款|折扣|信用卡|银行卡|保险|养老金|押金|便宜|贵|报销|奖金|工资条|理财|红包",
+    ),
+    (
+        Concept::Home,
+        "home|house|apartment|flat|room|accommodation|家里|房子|公寓|房间|住处|住所|住宅",
+        "bedroom|kitchen|bathroom|living room|balcony|garage|basement|attic|backyard|studio apartment|condo|townhouse|roof|renovation|renovate|moved house|moved into|move in|landlord|tenant|lease|rented|fireplace|卧室|厨房|浴室|卫生间|客厅|阳台|地下室|阁楼|院子|单间|别墅|装修|搬家|房东|租客|租房|租约|合租|买房|书房|新房|小区|次卧|主卧",
+    ),
+    (
+        Concept::Furniture,
+        "furniture|家具",
+        "sofa|couch|chair|table|desk|bed|mattress|bookshelf|shelf|wardrobe|lamp|rug|carpet|curtain|cabinet|drawer|dresser|bookcase|nightstand|armchair|沙发|椅子|桌子|书桌|床|床垫|书架|架子|衣柜|台灯|地毯|窗帘|柜子|抽屉|茶几|餐桌|鞋柜|床头柜",
+    ),
+    (
+        Concept::Colour,
+        "colour|color|shade|颜色|色",
+        "red|blue|green|yellow|orange|purple|pink|black|white|grey|gray|brown|beige|turquoise|teal|navy|navy blue|gold|silver|violet|magenta|crimson|maroon|lavender|红色|蓝色|绿色|黄色|橙色|紫色|粉色|粉红色|黑色|白色|灰色|棕色|米色|青色|深蓝色|金色|银色|咖啡色|天蓝色|墨绿色|红|蓝|绿|黑|白",
+    ),
+    (
+        Concept::Weather,
+        "weather|climate|temperature|天气|气候|气温",
+        "rain|rained|rainy|snow|snowed|snowy|sunny|cloudy|windy|storm|thunderstorm|hurricane|typhoon|fog|foggy|humid|heatwave|hot weather|freezing|degrees|forecast|drizzle|hail|下雨|下雪|晴天|晴|多云|刮风|大风|暴雨|台风|雾|雾霾|潮湿|炎热|寒冷|零下|天气预报|阴天|闷热|降温|梅雨",
+    ),
+    (
+        Concept::Holiday,
+        "holiday|festival|public holiday|节日|假期|节假日|放假",
+        "christmas|easter|thanksgiving day|thanksgiving|halloween|new year|new year's eve|hanukkah|diwali|eid|valentine's day|valentine|lunar new year|chinese new year|spring festival|mid autumn festival|dragon boat festival|independence day|labor day|mother's day|father's day|圣诞|圣诞节|复活节|感恩节|万圣节|元旦|新年|春节|过年|除夕|中秋|中秋节|端午|端午节|清明|清明节|国庆|国庆节|劳动节|五一|十一|情人节|七夕|元宵节|母亲节|父亲节|重阳节|儿童节|双十一|暑假|寒假",
+    ),
+    (
+        Concept::Emotion,
+        "emotion|feeling|mood|fear|情绪|感受|心情|感觉",
+        "happy|happiness|sad|angry|anger|anxious|worried|scared|afraid|excited|nervous|stressed|stress|lonely|proud|jealous|grateful|thankful|upset|frustrated|disappointed|joy|love|hate|overwhelmed|relieved|relaxed|bored|depressed|hopeful|ashamed|embarrassed|thrilled|inspired|motivated|heartbroken|高兴|开心|快乐|难过|伤心|生气|愤怒|担心|害怕|恐惧|兴奋|紧张|压力|孤独|骄傲|自豪|嫉妒|感激|感动|沮丧|失望|喜悦|焦虑|放松|无聊|郁闷|激动|尴尬|后悔|烦|烦恼|委屈",
+    ),
+    (
+        Concept::Award,
+        "award|prize|medal|trophy|奖|奖项|奖牌|荣誉|获奖",
+        "won|winner|champion|championship|first place|second place|gold medal|silver medal|bronze medal|scholarship|nobel|grammy|nominated|honor|honour|certificate of merit|runner up|冠军|亚军|季军|金牌|银牌|铜牌|第一名|奖学金|诺贝尔奖|获得|赢了|一等奖|二等奖|优秀员工|中奖|奖杯|奖状",
+    ),
+    (
+        Concept::Body,
+        "body part|body|身体部位|身体|部位",
+        "head|eye|ear|nose|mouth|tooth|teeth|neck|shoulder|arm|elbow|wrist|hand|finger|chest|back pain|stomach|hip|leg|knee|ankle|foot|feet|toe|skin|hair|heart|lung|liver|kidney|brain|bone|muscle|tattoo|头|眼睛|耳朵|鼻子|嘴|牙|牙齿|脖子|肩膀|肩|胳膊|手肘|手腕|手指|胸|背|肚子|胃|腿|膝盖|脚踝|脚|皮肤|头发|心脏|肺|肝|肾|大脑|骨头|肌肉|腰|颈椎|纹身|左手|右手",
+    ),
+    (
+        Concept::Birthday,
+        "birthday|date of birth|生日|出生日期",
+        "happy birthday|生日快乐|birthday party|birthday gift|turned thirty|born|过生日|生日派对|生日礼物|生于|出生于|寿辰|周岁",
+    ),
     (Concept::Age, "age|年龄|年纪|岁数", "years old|year old|aged|岁|周岁|虚岁"),
     (Concept::Number, "number|amount|quantity|数字|数量|号码|个数", ""),
     (Concept::Date, "date|day|日期|日子|哪天", ""),
-    (Concept::Time, "time|时间|时刻|钟点", "o'clock|a.m|p.m|am|pm|noon|midnight|点钟|点半|中午|午夜|凌晨|闹钟"),
+    (
+        Concept::Time,
+        "time|时间|时刻|钟点",
+        "o'clock|a.m|p.m|am|pm|noon|midnight|点钟|点半|中午|午夜|凌晨|闹钟",
+    ),
     (Concept::Duration, "duration|length of time|时长|多久|期限", ""),
-    (Concept::Dance, "dance|舞蹈|舞", "dancing|danced|dancer|ballet|salsa|tango|waltz|swing dance|contemporary dance|tap dance|ballroom|dance class|dance studio|choreography|跳舞|芭蕾|芭蕾舞|探戈|华尔兹|街舞|民族舞|拉丁舞|广场舞|舞蹈课|现代舞|肚皮舞"),
-    (Concept::Writing, "writing|写作|文章", "write|wrote|written|poem|poetry|essay|article|blog|diary|journal|screenplay|short story|script|manuscript|published|newsletter|letter|写诗|写书|写文章|作文|博客|日记|剧本|手稿|出版|写小说|投稿|书信|发表"),
-    (Concept::Photo, "photo|picture|photograph|照片|相片|图片", "photography|camera|selfie|snapshot|photo album|took a picture|photographed|摄影|拍照|自拍|相册|拍了|合影|合照|拍摄|胶片"),
-    (Concept::Cooking, "cooking|baking|烹饪|烘焙|做饭|下厨", "cook|cooked|bake|baked|recipe|chef|grill|roast|stir fried|culinary|homemade|cooking class|做菜|炒菜|煲汤|烤面包|包饺子|烧菜|菜谱|炖|蒸"),
-    (Concept::Plan, "plan|goal|dream|resolution|intention|ambition|计划|目标|打算|梦想|愿望|规划|安排", "planning|hope to|hoping|want to|would like to|going to|aim|thinking about|thinking of|considering|decided|intend|look forward|looking forward|bucket list|想要|准备|希望|决定|考虑|期待|立志|想去|争取"),
-    (Concept::Toy, "toy|玩具", "doll|lego|teddy bear|puzzle|stuffed animal|action figure|kite|yo yo|rubik|plush|乐高|娃娃|洋娃娃|积木|毛绒玩具|手办|盲盒|风筝|魔方|玩偶|泰迪熊"),
-    (Concept::Contact, "phone number|email address|email|contact|address|电话|电话号码|邮箱|联系方式|地址|手机号|微信号|qq号", "telephone|mailbox|postcode|zip code|e mail|username|handle|邮编|住址|电子邮件|邮件|用户名"),
-    (Concept::Gift, "gift|present|礼物|礼品", "gave me|given to me|received a|souvenir|gift card|bouquet|surprise|necklace from|送给|送我|送了|收到|纪念品|礼品卡|红包|伴手礼|特产"),
-    (Concept::Meeting, "meeting|appointment|interview|会议|预约|约会|面试|会面", "schedule|scheduled|agenda|standup|stand up meeting|conference call|one on one|reminder|deadline|check up|checkup|met with|video call|日程|议程|例会|周会|开会|提醒|截止日期|体检|复诊|复查|见面|挂号|视频会议|站会"),
-    (Concept::Identity, "identity|gender|orientation|nationality|ethnicity|身份|性别|国籍|民族|籍贯", "transgender|trans|nonbinary|lgbtq|lgbt|gay|lesbian|bisexual|queer|pride|immigrant|citizen|zodiac|星座|属相|汉族|回族|户口|跨性别|同性恋|白羊座|金牛座|双子座|巨蟹座|狮子座|处女座|天秤座|天蝎座|射手座|摩羯座|水瓶座|双鱼座"),
-    (Concept::Document, "document|file|report|certificate|文件|文档|报告|证件|资料", "contract|passport|driver's license|driving licence|license|id card|invoice|receipt|spreadsheet|slides|presentation|pdf|manual|resume|cv|合同|护照|驾照|身份证|发票|收据|表格|幻灯片|简历|说明书|户口本|社保卡|签证|房产证"),
-    (Concept::Problem, "problem|issue|error|bug|challenge|difficulty|setback|struggle|问题|故障|错误|困难|挑战|麻烦|挫折", "broken|broke|crashed|crash|failed|failure|failing|outage|leak|leaking|stolen|accident|damage|damaged|complaint|timeout|incident|坏了|崩溃|失败|宕机|漏水|被偷|事故|损坏|投诉|超时|报错|丢了|出错|堵车"),
-    (Concept::Project, "project|task|assignment|项目|任务|工程", "milestone|release|launch|launched|roadmap|sprint|prototype|repository|milestone plan|里程碑|发布|上线|路线图|迭代|原型|仓库|需求|课题|开源项目"),
-    (Concept::Preference, "favourite|favorite|preference|最喜欢|最爱|偏好|喜好", "prefer|prefers|preferred|like|likes|liked|love|loves|loved|enjoy|enjoys|enjoyed|dislike|dislikes|hate|hates|can't stand|fond of|keen on|into|喜欢|爱|讨厌|不喜欢|偏爱|热爱|受不了|感兴趣|更喜欢|迷上"),
+    (
+        Concept::Dance,
+        "dance|舞蹈|舞",
+        "dancing|danced|dancer|ballet|salsa|tango|waltz|swing dance|contemporary dance|tap dance|ballroom|dance class|dance studio|choreography|跳舞|芭蕾|芭蕾舞|探戈|华尔兹|街舞|民族舞|拉丁舞|广场舞|舞蹈课|现代舞|肚皮舞",
+    ),
+    (
+        Concept::Writing,
+        "writing|写作|文章",
+        "write|wrote|written|poem|poetry|essay|article|blog|diary|journal|screenplay|short story|script|manuscript|published|newsletter|letter|写诗|写书|写文章|作文|博客|日记|剧本|手稿|出版|写小说|投稿|书信|发表",
+    ),
+    (
+        Concept::Photo,
+        "photo|picture|photograph|照片|相片|图片",
+        "photography|camera|selfie|snapshot|photo album|took a picture|photographed|摄影|拍照|自拍|相册|拍了|合影|合照|拍摄|胶片",
+    ),
+    (
+        Concept::Cooking,
+        "cooking|baking|烹饪|烘焙|做饭|下厨",
+        "cook|cooked|bake|baked|recipe|chef|grill|roast|stir fried|culinary|homemade|cooking class|做菜|炒菜|煲汤|烤面包|包饺子|烧菜|菜谱|炖|蒸",
+    ),
+    (
+        Concept::Plan,
+        "plan|goal|dream|resolution|intention|ambition|计划|目标|打算|梦想|愿望|规划|安排",
+        "planning|hope to|hoping|want to|would like to|going to|aim|thinking about|thinking of|considering|decided|intend|look forward|looking forward|bucket list|想要|准备|希望|决定|考虑|期待|立志|想去|争取",
+    ),
+    (
+        Concept::Toy,
+        "toy|玩具",
+        "doll|lego|teddy bear|puzzle|stuffed animal|action figure|kite|yo yo|rubik|plush|乐高|娃娃|洋娃娃|积木|毛绒玩具|手办|盲盒|风筝|魔方|玩偶|泰迪熊",
+    ),
+    (
+        Concept::Contact,
+        "phone number|email address|email|contact|address|电话|电话号码|邮箱|联系方式|地址|手机号|微信号|qq号",
+        "telephone|mailbox|postcode|zip code|e mail|username|handle|邮编|住址|电子邮件|邮件|用户名",
+    ),
+    (
+        Concept::Gift,
+        "gift|present|礼物|礼品",
+        "gave me|given to me|received a|souvenir|gift card|bouquet|surprise|necklace from|送给|送我|送了|收到|纪念品|礼品卡|红包|伴手礼|特产",
+    ),
+    (
+        Concept::Meeting,
+        "meeting|appointment|interview|会议|预约|约会|面试|会面",
+        "schedule|scheduled|agenda|standup|stand up meeting|conference call|one on one|reminder|deadline|check up|checkup|met with|video call|日程|议程|例会|周会|开会|提醒|截止日期|体检|复诊|复查|见面|挂号|视频会议|站会",
+    ),
+    (
+        Concept::Identity,
+        "identity|gender|orientation|nationality|ethnicity|身份|性别|国籍|民族|籍贯",
+        "transgender|trans|nonbinary|lgbtq|lgbt|gay|lesbian|bisexual|queer|pride|immigrant|citizen|zodiac|星座|属相|汉族|回族|户口|跨性别|同性恋|白羊座|金牛座|双子座|巨蟹座|狮子座|处女座|天秤座|天蝎座|射手座|摩羯座|水瓶座|双鱼座",
+    ),
+    (
+        Concept::Document,
+        "document|file|report|certificate|文件|文档|报告|证件|资料",
+        "contract|passport|driver's license|driving licence|license|id card|invoice|receipt|spreadsheet|slides|presentation|pdf|manual|resume|cv|合同|护照|驾照|身份证|发票|收据|表格|幻灯片|简历|说明书|户口本|社保卡|签证|房产证",
+    ),
+    (
+        Concept::Problem,
+        "problem|issue|error|bug|challenge|difficulty|setback|struggle|问题|故障|错误|困难|挑战|麻烦|挫折",
+        "broken|broke|crashed|crash|failed|failure|failing|outage|leak|leaking|stolen|accident|damage|damaged|complaint|timeout|incident|坏了|崩溃|失败|宕机|漏水|被偷|事故|损坏|投诉|超时|报错|丢了|出错|堵车",
+    ),
+    (
+        Concept::Project,
+        "project|task|assignment|项目|任务|工程",
+        "milestone|release|launch|launched|roadmap|sprint|prototype|repository|milestone plan|里程碑|发布|上线|路线图|迭代|原型|仓库|需求|课题|开源项目",
+    ),
+    (
+        Concept::Preference,
+        "favourite|favorite|preference|最喜欢|最爱|偏好|喜好",
+        "prefer|prefers|preferred|like|likes|liked|love|loves|loved|enjoy|enjoys|enjoyed|dislike|dislikes|hate|hates|can't stand|fond of|keen on|into|喜欢|爱|讨厌|不喜欢|偏爱|热爱|受不了|感兴趣|更喜欢|迷上",
+    ),
 ];
