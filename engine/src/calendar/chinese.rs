@@ -92,6 +92,13 @@ impl Reader<'_> {
     fn chinese_number(&self, at: usize, loose: bool) -> Option<Item> {
         let number = self.number(at)?;
         if let Some(item) = self.ago(at) {
+            // 三年前的夏天
+            if let (Value::Days(from, to), Unit::Year) = (item.value, item.unit)
+                && plus_days(from, 367) > to
+                && self.word(item.end) == Word::De
+            {
+                return Some(self.behind_year(item.end, year_of(from), Kind::Relative));
+            }
             return Some(item);
         }
         match self.word(at + 1) {
@@ -172,6 +179,11 @@ impl Reader<'_> {
                 .and_then(|month| self.month_with_days(next, Some(year), month, kind))
                 .unwrap_or_else(|| whole(at)),
             Word::Month(month, _) if self.han(next) => self.behind_month(next + 1, Some(year), month, kind),
+            // 去年的今天
+            Word::Day(days) if next > at && self.han(next) => {
+                let day = plus_days(self.today, i64::from(days));
+                Item { kind, ..Item::fields(next + 1, Some(year), Some(day.month()), Some(day.day())) }
+            }
             _ => self.yearly(next, Some(year), kind).unwrap_or_else(|| whole(at)),
         }
     }
@@ -237,7 +249,7 @@ impl Reader<'_> {
             Word::MonthPortion(portion) | Word::Portion(portion) if self.han(next) => {
                 fields(next + 1, None, portion, Unit::Month)
             }
-            Word::Number(_) if next == at && self.word(next + 1) == Word::DayMark => match self.small(next, 1, 31) {
+            Word::Number(_) if (next == at || year.is_some()) && self.word(next + 1) == Word::DayMark => match self.small(next, 1, 31) {
                 Some(day) => fields(next + 2, Some(day), Portion::Whole, Unit::Day),
                 None => fields(at, None, Portion::Whole, Unit::Month),
             },
@@ -389,12 +401,12 @@ impl Reader<'_> {
         if matches!(self.previous(at), Word::Nth) || !self.han(count.end) {
             return None;
         }
-        let sign = match self.word(count.end) {
-            Word::Before => -1,
-            Word::After => 1,
-            _ => return None,
-        };
-        self.step_now(count, sign, count.end + 1)
+        match self.word(count.end) {
+            Word::Before => self.step_now(count, -1, count.end + 1),
+            Word::After => self.step_now(count, 1, count.end + 1),
+            Word::SinceEnd if self.source(count.end) == "以来" => self.stretch(count, -1, count.end + 1),
+            _ => None,
+        }
     }
 
     /// 每周三, 每天早上, 每年五月, 每个月8号.
@@ -430,6 +442,15 @@ impl Reader<'_> {
 
     /// A part of the day or a clock time behind a day.
     fn chinese_time(&self, mut item: Item) -> Item {
+        // 5月8日星期三, 5月8日（周三）: the weekday adds nothing.
+        if matches!(item.value, Value::Fields { month: Some(_), day: Some(_), .. }) && item.is_plain_day() {
+            let bracket = matches!(self.source(item.end), "（" | "(");
+            if let Word::Weekday(..) = self.word(item.end + usize::from(bracket))
+                && (!bracket || matches!(self.source(item.end + 2).chars().next(), Some('）' | ')')))
+            {
+                item.end += 1 + 2 * usize::from(bracket);
+            }
+        }
         let mut part = match item.time {
             None if item.is_plain_day() => None,
             Some(Time { part: Some(part), .. }) => Some(part),

@@ -76,7 +76,9 @@ impl Reader<'_> {
                 if self.word(at + 1) == Word::OClock {
                     return Some(ClockTime::new(minutes, Unit::Hour, true, at + 2));
                 }
-                (loose && (1..=12).contains(&hour) && self.closes(at + 1))
+                // "At one" is as often one of something.
+                let thing = hour == 1 && self.source(at).eq_ignore_ascii_case("one");
+                (loose && !thing && (1..=12).contains(&hour) && self.closes(at + 1))
                     .then_some(ClockTime::new(minutes, Unit::Hour, true, at + 1))
             }
             _ => None,
@@ -146,6 +148,15 @@ impl Reader<'_> {
             (Word::Number(Number { low: quarters @ 1..=3, .. }), Word::QuarterHour) => found(15 * quarters as i32, at + 4),
             (Word::Number(Number { low: more @ 0..=59, .. }), Word::MinuteMark) => found(more as i32, at + 4),
             (next, _) => {
+                // 九点四十
+                if let Word::Number(Number { low: more @ 10..=59, high, digits: 0 | 2, .. }) = next
+                    && more == high
+                    && !matches!(self.word(at + 3), Word::Ge | Word::Scale(_) | Word::HourMark | Word::MonthMark | Word::DayMark)
+                    && self.glued(at + 2)
+                    && (loose || !self.glued(at + 3) || matches!(self.word(at + 3), Word::Stop | Word::Comma))
+                {
+                    return found(more as i32, at + 3);
+                }
                 let marked = matches!(
                     next,
                     Word::AroundEnd | Word::Before | Word::After | Word::SinceEnd | Word::UntilEnd

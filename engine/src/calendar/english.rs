@@ -72,6 +72,9 @@ impl Reader<'_> {
                     || item.time.is_some();
                 Some(item)
             }
+            Word::Scale(Scale::Weekend) if self.previous(at) == Word::On && self.source(at).ends_with('s') => {
+                Some(Item::new(at + 1, Value::Recurring, Unit::Weekend, Kind::Recurring))
+            }
             Word::Scale(_) | Word::A => self.step_english(at),
             Word::DecadeName(decade) => {
                 let led = matches!(self.previous(at), Word::The | Word::Portion(_) | Word::Dash);
@@ -198,6 +201,9 @@ impl Reader<'_> {
                 Some(Item::days(item.end, saturday, plus_days(saturday, 2), Unit::Weekend, item.kind))
             }
             (Word::Scale(_), Word::Before | Word::After) => self.step_english(at),
+            (Word::Scale(Scale::Weekend), _) if self.source(at).ends_with('s') => {
+                Some(Item::new(at + 1, Value::Recurring, Unit::Weekend, Kind::Recurring))
+            }
             (Word::Scale(Scale::Weekend), _) => Some(Item::new(at + 1, Value::Weekend, Unit::Weekend, Kind::Partial)),
             // "The Sunday before 25 May".
             (Word::Weekday(day, false), side @ (Word::Before | Word::After)) => {
@@ -238,7 +244,7 @@ impl Reader<'_> {
 
     /// "The 25th", "the 5th of May", "the third quarter of 2024"; `the` is the article, `end` stands behind
     /// the number.
-    fn ordinal(&self, the: usize, number: Number, end: usize, loose: bool) -> Option<Item> {
+    pub(super) fn ordinal(&self, the: usize, number: Number, end: usize, loose: bool) -> Option<Item> {
         let day = i8::try_from(number.low).ok()?;
         if self.word(end) == Word::Scale(Scale::Quarter) && (1..=4).contains(&day) {
             let value = Value::Quarter { year: None, quarter: day };
@@ -246,6 +252,9 @@ impl Reader<'_> {
         }
         if !(1..=31).contains(&day) {
             return None;
+        }
+        if matches!(self.word(end), Word::Scale(Scale::Week | Scale::Weekend) | Word::Weekday(_, false)) {
+            return self.nth_in_month(end, i64::from(day));
         }
         if let Some(item) = self.day_of_month(end, day) {
             return Some(item);
@@ -256,7 +265,7 @@ impl Reader<'_> {
             "floor" | "time" | "page" | "street" | "st" | "avenue" | "ave" | "try" | "attempt" | "grade" | "chapter"
                 | "row" | "line" | "level" | "place" | "edition" | "round" | "hole" | "amendment" | "birthday"
                 | "anniversary" | "century" | "day" | "week" | "month" | "year" | "hour" | "minute" | "one" | "side"
-                | "step" | "shelf" | "ring" | "call" | "date" | "lap" | "story" | "storey" | "of" | "half" | "and"
+                | "step" | "shelf" | "ring" | "call" | "date" | "lap" | "story" | "storey" | "of" | "half"
         );
         if !led || noun || number.form == Form::SpelledOrdinal && day < 4 {
             return None;
@@ -333,6 +342,9 @@ impl Reader<'_> {
                 return Some(self.decade(at + 2, decade_year(number.low), Portion::Whole));
             }
             return None;
+        }
+        if self.word(at + 1) == Word::Quote && self.word(at + 2) == Word::S && number.digits == 4 && number.low % 10 == 0 && (1000..=2900).contains(&number.low) {
+            return Some(self.decade(at + 3, number.low as i32, Portion::Whole));
         }
         if self.bare_year(at, number, loose) {
             return Some(Item::fields(at + 1, Some(number.low as i32), None, None));

@@ -55,9 +55,9 @@ impl Reader<'_> {
                 if !matches!(number.form, Form::Digits | Form::Spelled) {
                     return None;
                 }
-                // "Two or three weeks" is not read; "2-3 weeks" is.
+                // "2-3 weeks", "two or three weeks".
                 match (self.word(end), self.word(end + 1)) {
-                    (Word::Dash | Word::To, Word::Number(Number { low, form: Form::Digits | Form::Spelled, .. }))
+                    (Word::Dash | Word::To | Word::Or, Word::Number(Number { low, form: Form::Digits | Form::Spelled, .. }))
                         if low > number.low && low < number.low + 20 && scale_at(end + 2).is_some() =>
                     {
                         (u64::from(number.low) * 100, u64::from(low) * 100, end + 2)
@@ -99,8 +99,15 @@ impl Reader<'_> {
             (Word::Ago, _) if !bare => self.step_now(count, -1, end + 1),
             (Word::From, Word::Now) if !bare => self.step_now(count, 1, end + 2),
             (Word::From, _) if !bare => {
+                // "A week from Friday": the coming one, and the very day.
                 let base = self.english(end + 1, false).filter(Item::is_plain_day)?;
-                self.step_from(base, count, 1, base.end)
+                let (from, _) = self.days(base.value, Rule::Future)?;
+                let fixed = Item::days(base.end, from, plus_days(from, 1), Unit::Day, base.kind);
+                let count = match count.scale {
+                    Scale::Week => Count { low: count.low.saturating_mul(7), high: count.high.saturating_mul(7), scale: Scale::Day, ..count },
+                    _ => count,
+                };
+                self.step_from(fixed, count, 1, base.end)
             }
             (side @ (Word::Before | Word::After), _) if !self.han(end) => {
                 let sign = if side == Word::Before { -1 } else { 1 };
@@ -163,6 +170,11 @@ impl Reader<'_> {
         }
         match self.word(next) {
             Word::Scale(Scale::Day | Scale::Hour | Scale::Minute | Scale::Century | Scale::Fortnight) => None,
+            Word::Scale(Scale::Week | Scale::Weekend) | Word::Weekday(_, false)
+                if step == -1 && self.word(next + 1) == Word::Of && matches!(self.word(next + 2), Word::Month(..)) =>
+            {
+                self.nth_in_month(next, -1)
+            }
             Word::Scale(scale) => {
                 let item = self.calendar_unit(next + 1, scale, step)?;
                 // "Last year's Christmas", "last year in March".
@@ -243,6 +255,36 @@ impl Reader<'_> {
         }
     }
 
+    /// "First weekend of May 2023", "second Tuesday in March", "last week of June": `at` is the week,
+    /// weekend or weekday, -1 the last of the month.
+    pub(super) fn nth_in_month(&self, at: usize, nth: i64) -> Option<Item> {
+        if !matches!(self.word(at + 1), Word::Of | Word::In) {
+            return None;
+        }
+        let month = self.english(at + 2, true)?;
+        if !matches!(month.value, Value::Fields { month: Some(_), day: None, .. }) {
+            return None;
+        }
+        let (first, after) = self.days(month.value, self.rule(at, month.end))?;
+        let weekday = |day: i64| {
+            let wait = |from: jiff::civil::Date| (day - i64::from(from.weekday().to_monday_one_offset())).rem_euclid(7);
+            if nth < 0 {
+                let last_week = plus_days(after, -7);
+                plus_days(last_week, wait(last_week))
+            } else {
+                plus_days(first, wait(first) + (nth - 1) * 7)
+            }
+        };
+        let (from, length, unit) = match self.word(at) {
+            Word::Scale(Scale::Week) if nth < 0 => (plus_days(after, -7), 7, Unit::Week),
+            Word::Scale(Scale::Week) => (plus_days(first, (nth - 1) * 7), 7, Unit::Week),
+            Word::Scale(Scale::Weekend) => (weekday(6), 2, Unit::Weekend),
+            Word::Weekday(day, _) => (weekday(i64::from(day)), 1, Unit::Day),
+            _ => return None,
+        };
+        (nth <= 5 && from < after).then(|| Item::days(month.end, from, plus_days(from, length), unit, month.kind))
+    }
+
     /// The year of the last, nearest or next occurrence of something yearly.
     fn nearest_year(&self, step: i64, value: impl Fn(i32) -> Value) -> Option<i32> {
         let this = year_of(self.today);
@@ -267,7 +309,9 @@ impl Reader<'_> {
         let sign = if self.word(at) == Word::Past { -1 } else { 1 };
         match self.word(at + 1) {
             Word::Scale(scale) if !matches!(scale, Scale::Weekend) => {
-                let count = Count { low: 100, high: 100, scale, end: at + 2 };
+                // "The coming weeks" are a few.
+                let amount = if self.source(at + 1).ends_with('s') { 500 } else { 100 };
+                let count = Count { low: 100, high: amount, scale, end: at + 2 };
                 self.stretch(count, sign, at + 2)
             }
             Word::Number(_) | Word::Few(..) => {
@@ -297,6 +341,14 @@ impl Reader<'_> {
         if matches!(self.word(dated), Word::Month(..) | Word::Number(_) | Word::Date(..))
             && let Some(item) = self.english(dated, false)
             && matches!(item.value, Value::Fields { month: Some(_), day: Some(_), .. })
+        {
+            return Some(item);
+        }
+        // "Friday the 13th"
+        if self.word(dated - 1) == Word::The
+            && let Some((number, end)) = self.english_number(dated)
+            && matches!(number.form, Form::DigitsOrdinal | Form::SpelledOrdinal)
+            && let Some(item) = self.ordinal(dated - 1, number, end, true)
         {
             return Some(item);
         }
@@ -412,6 +464,7 @@ impl Reader<'_> {
         let item = self.with_year(Item::new(at + 1, value, Unit::Season, Kind::Partial));
         let before = if self.previous(at) == Word::The { at - 1 } else { at };
         let led = loose && self.previous(at) != Word::The
+            || self.previous(at) == Word::The && before > 0 && self.source(before - 1).eq_ignore_ascii_case("for")
             || matches!(self.previous(before), Word::In | Word::During | Word::Since | Word::Until | Word::Before | Word::After | Word::By);
         (led || item.kind != Kind::Partial).then_some(item)
     }
@@ -447,7 +500,14 @@ impl Reader<'_> {
             "tree" | "trees" | "egg" | "eggs" | "bunny" | "card" | "cards" | "carol" | "carols" | "island" | "song" | "songs"
                 | "sweater" | "music" | "decorations" | "costume" | "costumes" | "movie" | "movies" | "lights"
         );
-        (!thing).then(|| self.with_year(Item::new(end, Value::Feast { year: None, feast }, Unit::Day, Kind::Partial)))
+        let item = self.with_year(Item::new(end, Value::Feast { year: None, feast }, Unit::Day, Kind::Partial));
+        // "The Christmas magic" is no day.
+        let kind_of = self.previous(at) == Word::The
+            && matches!(self.word(at), Word::Feast(_))
+            && item.kind == Kind::Partial
+            && end < self.tokens.len()
+            && self.word(end) == Word::Other;
+        (!thing && !kind_of).then_some(item)
     }
 
     fn long_feast(&self, at: usize) -> Option<(Feast, usize)> {
@@ -462,7 +522,12 @@ impl Reader<'_> {
                 match self.word(owned) {
                     Word::Eve => (Feast::NewYearEve, owned + 1),
                     Word::Scale(Scale::Day) => (Feast::NewYear, owned + 1),
-                    _ if owned > at + 2 && self.source(owned) != "resolution" && self.source(owned) != "resolutions" => {
+                    _ if self.trailing_year(at + 2).is_some() => (Feast::NewYear, at + 2),
+                    _ if owned == at + 2 => {
+                        let led = matches!(self.previous(at), Word::At | Word::Before | Word::After | Word::Since | Word::By | Word::Until);
+                        return led.then_some((Feast::NewYear, owned));
+                    }
+                    _ if self.source(owned) != "resolution" && self.source(owned) != "resolutions" => {
                         (Feast::NewYear, owned)
                     }
                     _ => return None,

@@ -275,6 +275,10 @@ impl<'a> Reader<'a> {
             };
             right = match shortened {
                 Some(item) => item,
+                None if self.word(next) == Word::Now => {
+                    let now = self.anchor.instant.as_micros();
+                    Item::new(next + 1, Value::Exact(now.saturating_sub(1), now), Unit::Moment, Kind::Relative)
+                }
                 None => self.item(next, true)?,
             };
             end = right.end;

@@ -109,6 +109,7 @@ const SIMPLE: &[(&str, Word)] = &[
     ("the", Word::The),
     ("of", Word::Of),
     ("and", Word::And),
+    ("or", Word::Or),
     ("in", Word::In),
     ("on", Word::On),
     ("at", Word::At),

@@ -6,7 +6,7 @@ use super::grammar::Reader;
 use super::values::{
     Item, Value, at_minute, day_of, days_between, monday, month_start, plus_days, year_of,
 };
-use super::words::Portion;
+use super::words::{Portion, Word};
 use super::{Kind, Unit};
 
 /// Which occurrence of something that comes again is meant.
@@ -213,6 +213,17 @@ impl Reader<'_> {
     /// Both ends of a range: first instant of the left, end of the right.
     pub(super) fn range(&self, left: Item, right: Item, rule: Rule) -> Option<(i64, i64, Unit, Kind)> {
         let (mut left, mut right) = (left, right);
+        // A time without a day takes the other's day, and with it what that needs to be understood.
+        match (left.value, right.value) {
+            (Value::AnchorDay, other) if other != Value::AnchorDay => left.kind = right.kind,
+            (other, Value::AnchorDay) if other != Value::AnchorDay => right.kind = left.kind,
+            _ => {}
+        }
+        if let (Value::Exact(..), Word::Now) = (right.value, self.previous(right.end)) {
+            let (from, _) = self.instants(&left, rule)?;
+            let (_, to) = self.instants(&right, rule)?;
+            return (from < to).then_some((from, to, left.unit, Kind::Relative));
+        }
         let unit = left.unit.min(right.unit);
         // A year that is named once belongs to both.
         let mut named = left.kind == Kind::Absolute && right.kind == Kind::Absolute;
@@ -239,6 +250,7 @@ impl Reader<'_> {
             Kind::Partial
         };
         // A day that is named once belongs to both times.
+        let right_bare = right.value == Value::AnchorDay;
         if left.value == Value::AnchorDay && right.time.is_some() && right.value != Value::AnchorDay {
             left.value = right.value;
         } else if right.value == Value::AnchorDay
@@ -246,6 +258,19 @@ impl Reader<'_> {
             && let Some((from, to)) = self.days(left.value, rule)
         {
             right.value = Value::Days(from, to);
+            left.value = right.value;
+        }
+        let left_day = left.value;
+        // "5pm to 7": the other half of the day; "10pm to 2am": the next day.
+        if let (Some(one), Some(mut other)) = (left.time, right.time)
+            && left_day == right.value
+        {
+            if other.from < one.from && right_bare && other.from + 720 > one.from {
+                (other.from, other.to) = (other.from + 720, other.to + 720);
+            } else if other.from < one.from {
+                (other.from, other.to) = (other.from + 1440, other.to + 1440);
+            }
+            right.time = Some(other);
         }
         let (from, _) = self.instants(&left, rule)?;
         let right_rule = match (left.value, right.value) {

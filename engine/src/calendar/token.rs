@@ -202,6 +202,16 @@ impl Cutter<'_> {
             }
             end += character.len_utf8();
         }
+        // 十几, 二十多
+        let more = ['几', '多', '来'].iter().any(|mark| self.text[end..].starts_with(*mark));
+        if more && !only_digits && digit == 0 {
+            let value = u32::try_from(total.saturating_add(section)).unwrap_or(u32::MAX);
+            if value % 10 == 0 && value < 100 {
+                let number = Number { low: value + 1, high: value + 9, form: Form::Han, digits: 0 };
+                self.push(Word::Number(number), start, end + 3);
+                return end + 3;
+            }
+        }
         let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let number = if only_digits && digits >= 2 {
             let [low, high] = last_two;

@@ -171,6 +171,7 @@ pub(super) enum Word {
     The,
     Of,
     And,
+    Or,
     In,
     On,
     At,
