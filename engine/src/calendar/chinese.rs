@@ -1,8 +1,8 @@
 //! Chinese phrases: year, then month, then day, then time, each with what can be left out.
 
-use super::english::decade_year;
-use super::english_parts::is_year;
-use super::grammar::{Count, Reader};
+use super::english_dates::decade_year;
+use super::english_numbers::is_year;
+use super::grammar::Reader;
 use super::values::{Item, Time, Value, monday, month_start, plus_days, year_of};
 use super::words::{Form, Number, Part, Portion, Scale, Word};
 use super::{Kind, Unit};
@@ -15,9 +15,11 @@ impl Reader<'_> {
         Some(self.stepped(item))
     }
 
-    fn number(&self, at: usize) -> Option<Number> {
+    pub(super) fn number(&self, at: usize) -> Option<Number> {
         match self.word(at) {
-            Word::Number(number) if !matches!(number.form, Form::Spelled | Form::SpelledOrdinal | Form::DigitsOrdinal) => {
+            Word::Number(number)
+                if !matches!(number.form, Form::Spelled | Form::SpelledOrdinal | Form::DigitsOrdinal) =>
+            {
                 Some(number)
             }
             _ => None,
@@ -25,7 +27,7 @@ impl Reader<'_> {
     }
 
     /// An exact small number.
-    fn small(&self, at: usize, from: u32, to: u32) -> Option<i8> {
+    pub(super) fn small(&self, at: usize, from: u32, to: u32) -> Option<i8> {
         let number = self.number(at)?;
         let exact = number.low == number.high && number.digits <= 2 && (from..=to).contains(&number.low);
         if exact { i8::try_from(number.low).ok() } else { None }
@@ -34,10 +36,16 @@ impl Reader<'_> {
     fn chinese_core(&self, at: usize, loose: bool) -> Option<Item> {
         match self.word(at) {
             Word::Day(days) => Some(self.day_away(at + 1, i64::from(days))),
-            Word::DayPart(days, part) => Some(self.day_away(at + 1, i64::from(days)).at(at + 1, Time::part(part))),
-            Word::YearRel(step) => Some(self.behind_year(at + 1, year_of(self.today) + i32::from(step), Kind::Relative)),
+            Word::DayPart(days, part) => {
+                Some(self.day_away(at + 1, i64::from(days)).at(at + 1, Time::part(part)))
+            }
+            Word::YearRel(step) => {
+                Some(self.behind_year(at + 1, year_of(self.today) + i32::from(step), Kind::Relative))
+            }
             Word::Weekday(day, _) => Some(Item::new(at + 1, Value::Weekday(day), Unit::Day, Kind::Partial)),
-            Word::Scale(Scale::Weekend) => Some(Item::new(at + 1, Value::Weekend, Unit::Weekend, Kind::Partial)),
+            Word::Scale(Scale::Weekend) => {
+                Some(Item::new(at + 1, Value::Weekend, Unit::Weekend, Kind::Partial))
+            }
             Word::Feast(_) => self.yearly(at, None, Kind::Partial),
             Word::Part(part) => {
                 let item = Item::new(at, Value::AnchorDay, Unit::Day, Kind::Partial);
@@ -55,7 +63,8 @@ impl Reader<'_> {
                 if matches!(self.previous(at), Word::KnownEnd | Word::Feast(_)) {
                     return None;
                 }
-                let vague = matches!(self.word(at + 1), Word::Few(..)) || self.small(at + 1, 2, 2).is_some() && self.source(at + 1) == "两";
+                let vague = matches!(self.word(at + 1), Word::Few(..))
+                    || self.small(at + 1, 2, 2).is_some() && self.source(at + 1) == "两";
                 let mut count = self.chinese_count(at + 1).filter(|_| vague)?;
                 if count.low == count.high {
                     count.high += 100;
@@ -67,7 +76,12 @@ impl Reader<'_> {
             Word::QuarterNumber(_) => self.yearly(at, None, Kind::Partial),
             Word::MonthPortion(portion) => {
                 let today = self.today;
-                let value = Value::Fields { year: Some(year_of(today)), month: Some(today.month()), day: None, portion };
+                let value = Value::Fields {
+                    year: Some(year_of(today)),
+                    month: Some(today.month()),
+                    day: None,
+                    portion,
+                };
                 let lunar = portion == Portion::Start && self.number(at + 1).is_some();
                 (!lunar && matches!(portion, Portion::Start | Portion::Middle | Portion::End))
                     .then(|| Item::new(at + 1, value, Unit::Month, Kind::Relative))
@@ -76,9 +90,13 @@ impl Reader<'_> {
                 // A portion without a year is this year's.
                 Some(self.behind_year(at, year_of(self.today), Kind::Relative))
             }
-            Word::Month(month, _) if self.han(at) => Some(self.behind_month(at + 1, None, month, Kind::Partial)),
+            Word::Month(month, _) if self.han(at) => {
+                Some(self.behind_month(at + 1, None, month, Kind::Partial))
+            }
             Word::Few(..) | Word::Half | Word::Decimal(_) => self.ago(at),
-            Word::Date(year, month, day) => Some(Item::fields(at + 1, Some(i32::from(year)), Some(month), Some(day))),
+            Word::Date(year, month, day) => {
+                Some(Item::fields(at + 1, Some(i32::from(year)), Some(month), Some(day)))
+            }
             Word::Clock(..) => {
                 let clock = self.chinese_clock(at, loose)?;
                 let item = Item::new(at, Value::AnchorDay, Unit::Day, Kind::Partial);
@@ -129,7 +147,9 @@ impl Reader<'_> {
                 let day = self.small(at, 1, 31)?;
                 return self.bare_day(at, day, loose);
             }
-            Word::Scale(Scale::Quarter) if self.small(at, 1, 4).is_some() && self.word(at + 1) == Word::Scale(Scale::Quarter) => {
+            Word::Scale(Scale::Quarter)
+                if self.small(at, 1, 4).is_some() && self.word(at + 1) == Word::Scale(Scale::Quarter) =>
+            {
                 // 三季度 is the third quarter; 三个季度 would be nine months.
                 return self.yearly(at, None, Kind::Partial);
             }
@@ -249,13 +269,21 @@ impl Reader<'_> {
             Word::MonthPortion(portion) | Word::Portion(portion) if self.han(next) => {
                 fields(next + 1, None, portion, Unit::Month)
             }
-            Word::Number(_) if (next == at || year.is_some()) && self.word(next + 1) == Word::DayMark => match self.small(next, 1, 31) {
-                Some(day) => fields(next + 2, Some(day), Portion::Whole, Unit::Day),
-                None => fields(at, None, Portion::Whole, Unit::Month),
-            },
+            Word::Number(_) if (next == at || year.is_some()) && self.word(next + 1) == Word::DayMark => {
+                match self.small(next, 1, 31) {
+                    Some(day) => fields(next + 2, Some(day), Portion::Whole, Unit::Day),
+                    None => fields(at, None, Portion::Whole, Unit::Month),
+                }
+            }
             // 8月15 without 号, in digits only.
             Word::Number(Number { form: Form::Digits, .. })
-                if next == at && matches!(self.word(next + 1), Word::Part(_) | Word::Stop | Word::Comma | Word::Other | Word::Weekday(..)) && self.glued(next) && self.source(next + 1).is_empty() =>
+                if next == at
+                    && matches!(
+                        self.word(next + 1),
+                        Word::Part(_) | Word::Stop | Word::Comma | Word::Other | Word::Weekday(..)
+                    )
+                    && self.glued(next)
+                    && self.source(next + 1).is_empty() =>
             {
                 match self.small(next, 1, 31) {
                     Some(day) => fields(next + 1, Some(day), Portion::Whole, Unit::Day),
@@ -264,31 +292,6 @@ impl Reader<'_> {
             }
             _ => fields(at, None, Portion::Whole, Unit::Month),
         }
-    }
-
-    /// 八号, 8日 without a month.
-    fn bare_day(&self, at: usize, day: i8, loose: bool) -> Option<Item> {
-        const THINGS: [&str; 24] = [
-            "楼", "线", "房", "门", "机", "码", "店", "桌", "柜", "位", "公", "院", "文", "仓", "车", "选", "员", "馆", "厅", "栋", "球", "称",
-            "字", "电",
-        ];
-        let mark = at + 1;
-        let next = self.source(mark + 1);
-        if THINGS.iter().any(|thing| next.starts_with(thing)) {
-            return None;
-        }
-        let led = loose || matches!(self.previous(at), Word::At | Word::From | Word::To | Word::Until | Word::By);
-        if self.source(mark) == "日" {
-            let digits = matches!(self.number(at), Some(Number { form: Form::Digits, .. }));
-            let length = ["游", "内", "间", "元", "均"].iter().any(|thing| next.starts_with(thing));
-            if length || !(led || digits) || self.previous(at) == Word::Every {
-                return None;
-            }
-        }
-        if matches!(self.previous(at), Word::Nth | Word::Every) {
-            return None;
-        }
-        Some(Item::fields(at + 2, None, None, Some(day)))
     }
 
     /// 上周三, 这个月底, 下下周, 本季度.
@@ -309,9 +312,12 @@ impl Reader<'_> {
                     _ => self.calendar_unit(next + 1, Scale::Week, step),
                 }
             }
-            Word::Scale(scale @ (Scale::Weekend | Scale::Quarter)) => self.calendar_unit(next + 1, scale, step),
+            Word::Scale(scale @ (Scale::Weekend | Scale::Quarter)) => {
+                self.calendar_unit(next + 1, scale, step)
+            }
             Word::Scale(Scale::Century) if step == -1 && self.word(next + 2) == Word::Decades => {
-                let decade = self.number(next + 1).filter(|decade| decade.low <= 90 && decade.low % 10 == 0)?;
+                let decade =
+                    self.number(next + 1).filter(|decade| decade.low <= 90 && decade.low % 10 == 0)?;
                 let first = (year_of(self.today) / 100 - 1) * 100 + decade.low as i32;
                 let mut item = self.decade(next + 3, first, Portion::Whole);
                 item.kind = Kind::Relative;
@@ -324,7 +330,12 @@ impl Reader<'_> {
             }
             Word::MonthPortion(portion) => {
                 let first = month_start(year_of(self.today), i64::from(self.today.month()) + step);
-                let value = Value::Fields { year: Some(year_of(first)), month: Some(first.month()), day: None, portion };
+                let value = Value::Fields {
+                    year: Some(year_of(first)),
+                    month: Some(first.month()),
+                    day: None,
+                    portion,
+                };
                 Some(Item::new(next + 1, value, Unit::Month, Kind::Relative))
             }
             // 这几天, 这两天: the last few.
@@ -334,7 +345,8 @@ impl Reader<'_> {
                 self.stretch(count, -1, count.end)
             }
             Word::Season(season) if step == 0 => {
-                let value = Value::Season { year: Some(year_of(self.today)), season, portion: Portion::Whole };
+                let value =
+                    Value::Season { year: Some(year_of(self.today)), season, portion: Portion::Whole };
                 Some(Item::new(next + 1, value, Unit::Season, Kind::Relative))
             }
             _ => None,
@@ -344,100 +356,6 @@ impl Reader<'_> {
     fn weekday_of(&self, end: usize, step: i64, day: i8) -> Item {
         let date = plus_days(monday(self.today, step), i64::from(day) - 1);
         Item::days(end, date, plus_days(date, 1), Unit::Day, Kind::Relative)
-    }
-
-    /// So many units: 三天, 两个半月, 半年, 一年半, 几个星期.
-    pub(super) fn chinese_count(&self, at: usize) -> Option<Count> {
-        let (low, high, mut next) = match self.word(at) {
-            Word::Half => (50, 50, at + 1),
-            Word::Few(low, high) => (u64::from(low) * 100, u64::from(high) * 100, at + 1),
-            Word::Decimal(hundredths) => (u64::from(hundredths), u64::from(hundredths), at + 1),
-            Word::Number(_) => {
-                let number = self.number(at)?;
-                if number.form == Form::HanDigits {
-                    return None;
-                }
-                (u64::from(number.low) * 100, u64::from(number.high) * 100, at + 1)
-            }
-            _ => return None,
-        };
-        let (mut low, mut high) = (low, high);
-        let ge = self.word(next) == Word::Ge;
-        next += usize::from(ge);
-        let mut halved = low == 50;
-        // 两个半月
-        if ge && !halved && self.word(next) == Word::Half && matches!(self.word(next + 1), Word::MonthMark | Word::Scale(_)) {
-            (low, high, next, halved) = (low + 50, high + 50, next + 1, true);
-        }
-        let scale = match self.word(next) {
-            Word::Scale(scale) if self.han(next) => scale,
-            // 三月 is March; a count of months has 个.
-            Word::MonthMark if ge => Scale::Month,
-            _ => return None,
-        };
-        let four = matches!(self.word(at), Word::Number(number) if number.digits >= 4);
-        if scale == Scale::Year && four || scale == Scale::Quarter && !ge {
-            return None;
-        }
-        let mut end = next + 1;
-        if !halved && self.word(end) == Word::Half && self.source(end) == "半" && !matches!(self.word(end + 1), Word::Scale(_)) {
-            (low, high, end) = (low + 50, high + 50, end + 1);
-        }
-        Some(Count { low, high, scale, end })
-    }
-
-    /// 三天前, 半年后, 三日前.
-    fn ago(&self, at: usize) -> Option<Item> {
-        let count = match self.chinese_count(at) {
-            Some(count) => count,
-            None => {
-                let number = self.number(at).filter(|number| number.form == Form::Han)?;
-                if self.word(at + 1) != Word::DayMark || self.source(at + 1) != "日" {
-                    return None;
-                }
-                Count { low: u64::from(number.low) * 100, high: u64::from(number.high) * 100, scale: Scale::Day, end: at + 2 }
-            }
-        };
-        if matches!(self.previous(at), Word::Nth) || !self.han(count.end) {
-            return None;
-        }
-        match self.word(count.end) {
-            Word::Before => self.step_now(count, -1, count.end + 1),
-            Word::After => self.step_now(count, 1, count.end + 1),
-            Word::SinceEnd if self.source(count.end) == "以来" => self.stretch(count, -1, count.end + 1),
-            _ => None,
-        }
-    }
-
-    /// 每周三, 每天早上, 每年五月, 每个月8号.
-    fn chinese_every(&self, at: usize) -> Option<Item> {
-        let mut next = at + 1;
-        if let Some(count) = self.chinese_count(next) {
-            return Some(Item::new(count.end, Value::Recurring, count.scale.unit(), Kind::Recurring));
-        }
-        next += usize::from(self.word(next) == Word::Ge);
-        let (mut unit, mut end) = match self.word(next) {
-            Word::Scale(scale) => (scale.unit(), next + 1),
-            Word::MonthMark => (Unit::Month, next + 1),
-            Word::DayMark if self.source(next) == "日" => (Unit::Day, next + 1),
-            Word::Weekday(..) => (Unit::Day, next + 1),
-            Word::Part(_) => (Unit::PartOfDay, next + 1),
-            Word::Season(_) => (Unit::Season, next + 1),
-            Word::Feast(_) => (Unit::Day, next + 1),
-            Word::MonthPortion(_) => (Unit::Month, next + 1),
-            Word::YearPortion(_) => (Unit::Year, next + 1),
-            _ => return None,
-        };
-        end += usize::from(self.word(end) == Word::De);
-        if let Some(item) = self.chinese(end, true)
-            && item.unit < unit
-            && matches!(item.kind, Kind::Partial)
-        {
-            (unit, end) = (item.unit, item.end);
-        } else if self.word(end - 1) == Word::De {
-            end -= 1;
-        }
-        Some(Item::new(end, Value::Recurring, unit, Kind::Recurring))
     }
 
     /// A part of the day or a clock time behind a day.

@@ -68,7 +68,9 @@ impl Reader<'_> {
             Word::A if self.word(at + 1) == Word::Scale(super::words::Scale::Quarter) => {
                 self.english_clock(at + 1, loose)
             }
-            Word::Number(Number { low: hour @ 0..=24, form: Form::Digits | Form::Spelled, high, .. }) if high == hour => {
+            Word::Number(Number { low: hour @ 0..=24, form: Form::Digits | Form::Spelled, high, .. })
+                if high == hour =>
+            {
                 let minutes = hour as i32 * 60;
                 if let Some((minutes, end)) = self.half_of_day(at + 1, minutes) {
                     return Some(ClockTime::new(minutes, Unit::Hour, false, end));
@@ -87,7 +89,9 @@ impl Reader<'_> {
 
     /// After "half past": an hour and minutes more or less.
     fn past(&self, at: usize, minutes: i32) -> Option<ClockTime> {
-        let Word::Number(Number { low: hour @ 1..=12, form: Form::Digits | Form::Spelled, .. }) = self.word(at) else {
+        let Word::Number(Number { low: hour @ 1..=12, form: Form::Digits | Form::Spelled, .. }) =
+            self.word(at)
+        else {
             return None;
         };
         let total = hour as i32 * 60 + minutes;
@@ -124,8 +128,18 @@ impl Reader<'_> {
     /// Whether a bare hour may end before this token: nothing countable follows.
     pub(super) fn closes(&self, at: usize) -> bool {
         match self.word(at) {
-            Word::Stop | Word::Comma | Word::On | Word::In | Word::Day(_) | Word::DayPart(..) | Word::And | Word::To
-            | Word::Dash | Word::Weekday(..) | Word::Until | Word::Rel(_) => true,
+            Word::Stop
+            | Word::Comma
+            | Word::On
+            | Word::In
+            | Word::Day(_)
+            | Word::DayPart(..)
+            | Word::And
+            | Word::To
+            | Word::Dash
+            | Word::Weekday(..)
+            | Word::Until
+            | Word::Rel(_) => true,
             _ => at >= self.tokens.len(),
         }
     }
@@ -145,13 +159,18 @@ impl Reader<'_> {
         match (self.word(at + 2), self.word(at + 3)) {
             (Word::Half, _) => found(30, at + 3),
             (Word::Whole, _) => Some(ClockTime::new(minutes, Unit::Hour, true, at + 3)),
-            (Word::Number(Number { low: quarters @ 1..=3, .. }), Word::QuarterHour) => found(15 * quarters as i32, at + 4),
+            (Word::Number(Number { low: quarters @ 1..=3, .. }), Word::QuarterHour) => {
+                found(15 * quarters as i32, at + 4)
+            }
             (Word::Number(Number { low: more @ 0..=59, .. }), Word::MinuteMark) => found(more as i32, at + 4),
             (next, _) => {
                 // 九点四十
                 if let Word::Number(Number { low: more @ 10..=59, high, digits: 0 | 2, .. }) = next
                     && more == high
-                    && !matches!(self.word(at + 3), Word::Ge | Word::Scale(_) | Word::HourMark | Word::MonthMark | Word::DayMark)
+                    && !matches!(
+                        self.word(at + 3),
+                        Word::Ge | Word::Scale(_) | Word::HourMark | Word::MonthMark | Word::DayMark
+                    )
                     && self.glued(at + 2)
                     && (loose || !self.glued(at + 3) || matches!(self.word(at + 3), Word::Stop | Word::Comma))
                 {
@@ -161,7 +180,8 @@ impl Reader<'_> {
                     next,
                     Word::AroundEnd | Word::Before | Word::After | Word::SinceEnd | Word::UntilEnd
                 ) || matches!(next, Word::To) && matches!(self.word(at + 3), Word::Number(_));
-                let led = at > 0 && matches!(self.word(at - 1), Word::At | Word::From | Word::Until | Word::About);
+                let led =
+                    at > 0 && matches!(self.word(at - 1), Word::At | Word::From | Word::Until | Word::About);
                 (loose || clear || marked || led).then_some(ClockTime::new(minutes, Unit::Hour, true, at + 2))
             }
         }

@@ -1,6 +1,7 @@
 //! Lengths of time.
 
-use super::grammar::{Count, Reader, hundredths_in_micros};
+use super::grammar::{Count, Reader};
+use super::steps::hundredths_in_micros;
 use super::token::Token;
 use super::words::{Form, Number, Scale, Word};
 use super::{Anchor, Span, Zone};
@@ -69,11 +70,22 @@ fn middle(count: &Count) -> Option<i64> {
 /// Whether a count is a length, and not a distance from a point or a place in an order.
 fn counts(reader: &Reader<'_>, at: usize, end: usize) -> bool {
     let before = reader.previous(at);
-    let ordered = matches!(before, Word::Nth | Word::Every | Word::Rel(_) | Word::Before | Word::After | Word::Past | Word::Coming | Word::Number(_));
+    let ordered = matches!(
+        before,
+        Word::Nth
+            | Word::Every
+            | Word::Rel(_)
+            | Word::Before
+            | Word::After
+            | Word::Past
+            | Word::Coming
+            | Word::Number(_)
+    );
     let counted = matches!(before, Word::In) && !reader.han(at);
     let away = matches!(reader.word(end), Word::Ago | Word::Later | Word::Before | Word::After | Word::From);
     // "A day" and "a week" say how often.
-    let one_day = reader.source(at).eq_ignore_ascii_case("one") && reader.word(at + 1) == Word::Scale(Scale::Day);
+    let one_day =
+        reader.source(at).eq_ignore_ascii_case("one") && reader.word(at + 1) == Word::Scale(Scale::Day);
     let rate = (reader.word(at) == Word::A || one_day)
         && end == at + 2
         && !matches!(before, Word::About | Word::During | Word::Around)
@@ -86,6 +98,7 @@ fn counts(reader: &Reader<'_>, at: usize, end: usize) -> bool {
         && reader.word(at + 1) == Word::Scale(Scale::Year);
     let often = matches!(reader.word(end), Word::Number(_)) && reader.source(end + 1).starts_with('次');
     // "Two years old", "a one-year-old".
-    let age = reader.source(end) == "old" || reader.word(end) == Word::Dash && reader.source(end + 1) == "old";
+    let age =
+        reader.source(end) == "old" || reader.word(end) == Word::Dash && reader.source(end + 1) == "old";
     !(age || year || often || ordered || counted || away || rate)
 }

@@ -48,16 +48,20 @@
 //! * A date `a/b/year` that can be read both ways gives nothing; with dots the day comes first.
 
 mod chinese;
+mod chinese_counts;
 mod clock;
 mod durations;
 mod english;
-mod english_parts;
+mod english_dates;
+mod english_names;
+mod english_numbers;
 mod feasts;
 mod grammar;
 mod lexicon_en;
 mod lexicon_zh;
 mod numeric;
 mod resolve;
+mod steps;
 mod token;
 mod values;
 mod words;

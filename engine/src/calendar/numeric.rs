@@ -42,7 +42,9 @@ fn groups(bytes: &[u8], start: usize) -> Groups {
 }
 
 fn value(text: &str, (from, to): (usize, usize)) -> u32 {
-    text[from..to].bytes().fold(0u32, |sum, byte| sum.saturating_mul(10).saturating_add(u32::from(byte - b'0')))
+    text[from..to]
+        .bytes()
+        .fold(0u32, |sum, byte| sum.saturating_mul(10).saturating_add(u32::from(byte - b'0')))
 }
 
 fn number(text: &str, group: (usize, usize)) -> Word {
@@ -81,7 +83,8 @@ pub(super) fn read(text: &str, start: usize, glued: bool) -> (usize, Words) {
     }
     let list = &found.groups[..found.count];
     let marks = &found.marks[..found.count - 1];
-    let numbers: Vec<(u32, usize)> = list.iter().map(|group| (value(text, *group), group.1 - group.0)).collect();
+    let numbers: Vec<(u32, usize)> =
+        list.iter().map(|group| (value(text, *group), group.1 - group.0)).collect();
     let word = match (marks, numbers.as_slice()) {
         ([b'-', b'-'] | [b'/', b'/'] | [b'.', b'.'], &[(year, 4), (month, 1..=2), (day, 1..=2)]) => {
             if let Some(word) = date(year, month, day) {
@@ -101,9 +104,8 @@ pub(super) fn read(text: &str, start: usize, glued: bool) -> (usize, Words) {
         ([b'-' | b'/'], &[(year @ 1000..=2999, 4), (month @ 1..=12, 2)]) => {
             Some(Word::YearMonth(year as i16, month as i8))
         }
-        ([b':'], &[(hour, digits @ 1..=2), (minute, 2)]) | ([b':', b':'], &[(hour, digits @ 1..=2), (minute, 2), (_, 2)]) => {
-            clock(hour, minute, digits == 2)
-        }
+        ([b':'], &[(hour, digits @ 1..=2), (minute, 2)])
+        | ([b':', b':'], &[(hour, digits @ 1..=2), (minute, 2), (_, 2)]) => clock(hour, minute, digits == 2),
         ([b'.'], &[(whole @ 0..=9999, _), (part, digits @ 1..=2)]) => {
             Some(Word::Decimal(whole * 100 + if digits == 1 { part * 10 } else { part }))
         }
@@ -119,7 +121,10 @@ pub(super) fn read(text: &str, start: usize, glued: bool) -> (usize, Words) {
                 ],
             );
         }
-        ([b':', b'-', b':'], &[(from_hour, width @ 1..=2), (from_minute, 2), (to_hour, to_width @ 1..=2), (to_minute, 2)]) => {
+        (
+            [b':', b'-', b':'],
+            &[(from_hour, width @ 1..=2), (from_minute, 2), (to_hour, to_width @ 1..=2), (to_minute, 2)],
+        ) => {
             if let (Some(from), Some(to)) =
                 (clock(from_hour, from_minute, width == 2), clock(to_hour, to_minute, to_width == 2))
             {
@@ -138,8 +143,9 @@ pub(super) fn read(text: &str, start: usize, glued: bool) -> (usize, Words) {
         _ => None,
     };
     // "2023-05-08x" and "2023-05-08-1" are names of something.
-    let cut = bytes.get(end).is_some_and(|byte| byte.is_ascii_alphabetic() && !matches!(word, Some(Word::Clock(..) | Word::Decimal(_))))
-        || matches!(bytes.get(end), Some(b'-' | b'/' | b'_' | b'%'));
+    let cut = bytes.get(end).is_some_and(|byte| {
+        byte.is_ascii_alphabetic() && !matches!(word, Some(Word::Clock(..) | Word::Decimal(_)))
+    }) || matches!(bytes.get(end), Some(b'-' | b'/' | b'_' | b'%'));
     (end, one(word.filter(|_| !cut).unwrap_or(Word::Other), start, end))
 }
 
@@ -193,9 +199,12 @@ fn with_time(text: &str, start: usize, end: usize, date: Word) -> (usize, Words)
     let time_at = end + 1;
     let two = |at: usize| -> Option<u32> {
         let pair = bytes.get(at..at + 2)?;
-        pair.iter().all(u8::is_ascii_digit).then(|| u32::from(pair[0] - b'0') * 10 + u32::from(pair[1] - b'0'))
+        pair.iter()
+            .all(u8::is_ascii_digit)
+            .then(|| u32::from(pair[0] - b'0') * 10 + u32::from(pair[1] - b'0'))
     };
-    let (Some(hour), Some(b':'), Some(minute)) = (two(time_at), bytes.get(time_at + 2), two(time_at + 3)) else {
+    let (Some(hour), Some(b':'), Some(minute)) = (two(time_at), bytes.get(time_at + 2), two(time_at + 3))
+    else {
         return plain(Word::Other);
     };
     let mut at = time_at + 5;

@@ -3,9 +3,7 @@
 use jiff::civil::Date;
 
 use super::grammar::Reader;
-use super::values::{
-    Item, Value, at_minute, day_of, days_between, monday, month_start, plus_days, year_of,
-};
+use super::values::{Item, Value, at_minute, day_of, days_between, monday, month_start, plus_days, year_of};
 use super::words::{Portion, Word};
 use super::{Kind, Unit};
 
@@ -152,7 +150,8 @@ impl Reader<'_> {
             }
             Value::Weekend => {
                 let first = plus_days(monday(self.rule_day(rule), -1), 5);
-                let weekends = (0..4).map(|week| (plus_days(first, week * 7), plus_days(first, week * 7 + 2)));
+                let weekends =
+                    (0..4).map(|week| (plus_days(first, week * 7), plus_days(first, week * 7 + 2)));
                 choose(weekends, today, rule)
             }
             Value::Fields { year: Some(year), .. }
@@ -174,7 +173,9 @@ impl Reader<'_> {
                 let this = if let Rule::From(day) = rule { year_of(day) } else { this };
                 let near = choose((this - 1..=this + 1).filter_map(|year| in_year(value, year)), today, rule);
                 // The 29th of February can be eight years away.
-                near.or_else(|| choose((this - 8..=this + 8).filter_map(|year| in_year(value, year)), today, rule))
+                near.or_else(|| {
+                    choose((this - 8..=this + 8).filter_map(|year| in_year(value, year)), today, rule)
+                })
             }
         }
     }
@@ -192,10 +193,15 @@ impl Reader<'_> {
                 let (from, to) = self.days(value, rule)?;
                 match item.time {
                     // A time belongs to one day.
-                    Some(time) => (zone.micros(at_minute(from, time.from)), zone.micros(at_minute(from, time.to))),
+                    Some(time) => {
+                        (zone.micros(at_minute(from, time.from)), zone.micros(at_minute(from, time.to)))
+                    }
                     None => {
-                        let (from, to) =
-                            if item.wide && item.unit == Unit::Day { (plus_days(from, -2), plus_days(to, 2)) } else { (from, to) };
+                        let (from, to) = if item.wide && item.unit == Unit::Day {
+                            (plus_days(from, -2), plus_days(to, 2))
+                        } else {
+                            (from, to)
+                        };
                         (zone.micros(at_minute(from, 0)), zone.micros(at_minute(to, 0)))
                     }
                 }
@@ -227,7 +233,9 @@ impl Reader<'_> {
         let unit = left.unit.min(right.unit);
         // A year that is named once belongs to both.
         let mut named = left.kind == Kind::Absolute && right.kind == Kind::Absolute;
-        if let (Some(one), Some(other)) = (left.year_mut().map(|year| *year), right.year_mut().map(|year| *year)) {
+        if let (Some(one), Some(other)) =
+            (left.year_mut().map(|year| *year), right.year_mut().map(|year| *year))
+        {
             match (one, other) {
                 (None, Some(year)) => {
                     let wraps = in_year(left.value, year)?.0 > in_year(right.value, year)?.0;

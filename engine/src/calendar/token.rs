@@ -27,35 +27,35 @@ pub(super) struct Tokens {
 
 /// Whether a phrase needs a word like this.
 fn is_heart(word: Word) -> bool {
-    match word {
+    matches!(
+        word,
         Word::Number(_)
-        | Word::Decimal(_)
-        | Word::Date(..)
-        | Word::YearMonth(..)
-        | Word::Clock(..)
-        | Word::Instant(_)
-        | Word::Day(_)
-        | Word::DayPart(..)
-        | Word::Part(_)
-        | Word::NoonHour
-        | Word::MidnightHour
-        | Word::Scale(_)
-        | Word::Weekday(..)
-        | Word::Weekdays
-        | Word::Month(..)
-        | Word::MonthMark
-        | Word::Season(_)
-        | Word::Feast(_)
-        | Word::FeastStart
-        | Word::KnownEnd
-        | Word::YearRel(_)
-        | Word::MonthPortion(_)
-        | Word::YearPortion(_)
-        | Word::QuarterNumber(_)
-        | Word::DecadeName(_)
-        | Word::Decades => true,
-        _ => false,
-    }
+            | Word::Decimal(_)
+            | Word::Date(..)
+            | Word::YearMonth(..)
+            | Word::Clock(..)
+            | Word::Instant(_)
+            | Word::Day(_)
+            | Word::DayPart(..)
+            | Word::Part(_)
+            | Word::NoonHour
+            | Word::MidnightHour
+            | Word::Scale(_)
+            | Word::Weekday(..)
+            | Word::Weekdays
+            | Word::Month(..)
+            | Word::MonthMark
+            | Word::Season(_)
+            | Word::Feast(_)
+            | Word::FeastStart
+            | Word::KnownEnd
+            | Word::YearRel(_)
+            | Word::MonthPortion(_)
+            | Word::YearPortion(_)
+            | Word::QuarterNumber(_)
+            | Word::DecadeName(_)
+            | Word::Decades
+    )
 }
 
 struct Cutter<'t> {
@@ -120,7 +120,9 @@ impl Cutter<'_> {
         }
         // Letters and digits in one ("v2", "a4") are a name.
         if bytes.get(end).is_some_and(|byte| byte.is_ascii_digit() || *byte == b'_') {
-            while end < bytes.len() && (bytes[end].is_ascii_alphanumeric() || matches!(bytes[end], b'_' | b'.' | b'-')) {
+            while end < bytes.len()
+                && (bytes[end].is_ascii_alphanumeric() || matches!(bytes[end], b'_' | b'.' | b'-'))
+            {
                 end += 1;
             }
             self.push(Word::Other, start, end);
@@ -144,7 +146,8 @@ impl Cutter<'_> {
             let middle = matches!(&rest[..length], "年中" | "月中")
                 && after.starts_with(['国', '文', '学', '央', '秋', '旬', '午', '东', '医', '餐', '考']);
             if middle {
-                let word = lexicon_zh::entry(first, &rest[..first.len_utf8()]).map_or(Word::Other, |(_, word)| word);
+                let word =
+                    lexicon_zh::entry(first, &rest[..first.len_utf8()]).map_or(Word::Other, |(_, word)| word);
                 self.push(word, start, start + first.len_utf8());
                 return start + first.len_utf8();
             }
@@ -233,7 +236,8 @@ impl Cutter<'_> {
 /// Cuts a text into words.
 pub(super) fn tokens(text: &str) -> Tokens {
     let bytes = text.as_bytes();
-    let mut cutter = Cutter { text, list: Vec::with_capacity(bytes.len() / 4 + 4), promising: false, gap: false };
+    let mut cutter =
+        Cutter { text, list: Vec::with_capacity(bytes.len() / 4 + 4), promising: false, gap: false };
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
@@ -245,7 +249,10 @@ pub(super) fn tokens(text: &str) -> Tokens {
             b'a'..=b'z' | b'A'..=b'Z' => cutter.letters(at),
             b'0'..=b'9' => {
                 let glued = at > 0
-                    && matches!(bytes[at - 1], b'$' | b'#' | b'_' | b'@' | b'+' | b'=' | b'&' | b'.' | b'/' | b'\\' | b'*' | b'^')
+                    && matches!(
+                        bytes[at - 1],
+                        b'$' | b'#' | b'_' | b'@' | b'+' | b'=' | b'&' | b'.' | b'/' | b'\\' | b'*' | b'^'
+                    )
                     || cutter.text[..at].ends_with(['￥', '¥', '€', '£', '№']);
                 let (end, words) = numeric::read(text, at, glued);
                 for (word, from, to) in words.into_iter().flatten() {

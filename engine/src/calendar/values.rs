@@ -11,13 +11,31 @@ use super::{Kind, Unit};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     /// Calendar fields, some of them left out.
-    Fields { year: Option<i32>, month: Option<i8>, day: Option<i8>, portion: Portion },
+    Fields {
+        year: Option<i32>,
+        month: Option<i8>,
+        day: Option<i8>,
+        portion: Portion,
+    },
     /// 0 is spring.
-    Season { year: Option<i32>, season: u8, portion: Portion },
-    Quarter { year: Option<i32>, quarter: i8 },
+    Season {
+        year: Option<i32>,
+        season: u8,
+        portion: Portion,
+    },
+    Quarter {
+        year: Option<i32>,
+        quarter: i8,
+    },
     /// The first or second half of a year.
-    Half { year: Option<i32>, second: bool },
-    Feast { year: Option<i32>, feast: Feast },
+    Half {
+        year: Option<i32>,
+        second: bool,
+    },
+    Feast {
+        year: Option<i32>,
+        feast: Feast,
+    },
     /// 1 is Monday.
     Weekday(i8),
     Weekend,
@@ -104,7 +122,9 @@ impl Item {
 
     /// Whether it is one day without a time.
     pub(super) fn is_plain_day(&self) -> bool {
-        self.unit == Unit::Day && self.time.is_none() && !matches!(self.value, Value::Recurring | Value::AnchorDay)
+        self.unit == Unit::Day
+            && self.time.is_none()
+            && !matches!(self.value, Value::Recurring | Value::AnchorDay)
     }
 }
 

@@ -93,7 +93,9 @@ impl FromStr for Zone {
         let wrong = || {
             Error::invalid(
                 "zone",
-                format!("{text:?} is not a time zone such as Asia/Shanghai, America/Los_Angeles, +08:00 or Z"),
+                format!(
+                    "{text:?} is not a time zone such as Asia/Shanghai, America/Los_Angeles, +08:00 or Z"
+                ),
             )
         };
         let named = text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -137,9 +139,19 @@ mod tests {
             assert_eq!(zone.to_string(), shown, "{text}");
             assert_eq!(zone.to_string().parse::<Zone>().unwrap(), zone, "{text}");
         }
-        for text in
-            ["", "+", "+8", "+08:0", "+24:00", "+08:60", "08:00", "Mars/Olympus", "北京", "Etc/Unknown", "+é8"]
-        {
+        for text in [
+            "",
+            "+",
+            "+8",
+            "+08:0",
+            "+24:00",
+            "+08:60",
+            "08:00",
+            "Mars/Olympus",
+            "北京",
+            "Etc/Unknown",
+            "+é8",
+        ] {
             assert_eq!(text.parse::<Zone>().unwrap_err().field(), Some("zone"), "{text}");
         }
     }

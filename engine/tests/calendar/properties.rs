@@ -7,16 +7,158 @@ use memcards::calendar::{Anchor, KnownDates, Zone, durations, phrases};
 use proptest::prelude::*;
 
 const WORDS: &[&str] = &[
-    "yesterday", "the", "day", "before", "after", "last", "this", "next", "week", "month", "year", "weekend", "Monday",
-    "Fri", "of", "in", "on", "at", "May", "march", "June", "5", "5th", "25th", "2023", "1999", "90s", "'", "s", "s'",
-    "twenty", "-", "two", "a", "half", "and", "couple", "few", "weeks", "hours", "minutes", "ago", "from", "now", "to",
-    "since", "until", "by", "between", "around", "3pm", "14:30", "2023-05-08", "2023-05-08T14:30:00+08:00", "13/05/2023",
-    "noon", "morning", "night", "Christmas", "New", "Year", "eve", "summer", "Q3", "quarter", "early", "end", "every",
-    "past", "coming", "my", "birthday", "other", "will", "did", ",", ".", "9999", "0", "99999", "1.5", "%", "$", "\n",
-    "昨天", "前天", "上", "下", "上周", "周", "三", "星期天", "个", "月", "年", "日", "号", "天", "前", "后", "以前", "之后", "以来", "起", "从",
-    "到", "至", "在", "的", "第", "季度", "半", "几", "两", "十", "百", "万", "〇", "二〇二三", "2023年", "五月", "八号", "下午", "点", "分",
-    "刻", "去年", "年底", "月初", "国庆", "春节", "除夕", "年代", "世纪", "每", "过去", "最近", "未来", "我的", "生日", "左右", "十分", "一点儿", "夏天",
-    "上半年", "小时", "分钟", "，", "。", "～", "é", "🙂",
+    "yesterday",
+    "the",
+    "day",
+    "before",
+    "after",
+    "last",
+    "this",
+    "next",
+    "week",
+    "month",
+    "year",
+    "weekend",
+    "Monday",
+    "Fri",
+    "of",
+    "in",
+    "on",
+    "at",
+    "May",
+    "march",
+    "June",
+    "5",
+    "5th",
+    "25th",
+    "2023",
+    "1999",
+    "90s",
+    "'",
+    "s",
+    "s'",
+    "twenty",
+    "-",
+    "two",
+    "a",
+    "half",
+    "and",
+    "couple",
+    "few",
+    "weeks",
+    "hours",
+    "minutes",
+    "ago",
+    "from",
+    "now",
+    "to",
+    "since",
+    "until",
+    "by",
+    "between",
+    "around",
+    "3pm",
+    "14:30",
+    "2023-05-08",
+    "2023-05-08T14:30:00+08:00",
+    "13/05/2023",
+    "noon",
+    "morning",
+    "night",
+    "Christmas",
+    "New",
+    "Year",
+    "eve",
+    "summer",
+    "Q3",
+    "quarter",
+    "early",
+    "end",
+    "every",
+    "past",
+    "coming",
+    "my",
+    "birthday",
+    "other",
+    "will",
+    "did",
+    ",",
+    ".",
+    "9999",
+    "0",
+    "99999",
+    "1.5",
+    "%",
+    "$",
+    "\n",
+    "昨天",
+    "前天",
+    "上",
+    "下",
+    "上周",
+    "周",
+    "三",
+    "星期天",
+    "个",
+    "月",
+    "年",
+    "日",
+    "号",
+    "天",
+    "前",
+    "后",
+    "以前",
+    "之后",
+    "以来",
+    "起",
+    "从",
+    "到",
+    "至",
+    "在",
+    "的",
+    "第",
+    "季度",
+    "半",
+    "几",
+    "两",
+    "十",
+    "百",
+    "万",
+    "〇",
+    "二〇二三",
+    "2023年",
+    "五月",
+    "八号",
+    "下午",
+    "点",
+    "分",
+    "刻",
+    "去年",
+    "年底",
+    "月初",
+    "国庆",
+    "春节",
+    "除夕",
+    "年代",
+    "世纪",
+    "每",
+    "过去",
+    "最近",
+    "未来",
+    "我的",
+    "生日",
+    "左右",
+    "十分",
+    "一点儿",
+    "夏天",
+    "上半年",
+    "小时",
+    "分钟",
+    "，",
+    "。",
+    "～",
+    "é",
+    "🙂",
 ];
 
 struct All;
@@ -28,8 +170,15 @@ impl KnownDates for All {
 }
 
 fn zones() -> impl Strategy<Value = Zone> {
-    prop::sample::select(vec!["Z", "Asia/Shanghai", "America/Los_Angeles", "+14:00", "-12:00", "Africa/Monrovia"])
-        .prop_map(|zone| zone.parse().unwrap())
+    prop::sample::select(vec![
+        "Z",
+        "Asia/Shanghai",
+        "America/Los_Angeles",
+        "+14:00",
+        "-12:00",
+        "Africa/Monrovia",
+    ])
+    .prop_map(|zone| zone.parse().unwrap())
 }
 
 fn instants() -> impl Strategy<Value = Timestamp> {
@@ -46,7 +195,10 @@ fn check(text: &str, anchor: &Anchor) {
         let found = phrases(text, anchor, known);
         let mut behind = 0;
         for phrase in &found {
-            assert!(phrase.range.start >= behind && phrase.range.end > phrase.range.start, "{text:?} {found:?}");
+            assert!(
+                phrase.range.start >= behind && phrase.range.end > phrase.range.start,
+                "{text:?} {found:?}"
+            );
             assert!(text.get(phrase.range.clone()).is_some());
             behind = phrase.range.end;
             if let (Some(from), Some(to)) = (phrase.from, phrase.to) {
@@ -102,11 +254,20 @@ fn micros(text: &str, anchor: &Anchor) -> u128 {
 /// Twice the text must not cost much more than twice the time, whatever the words are.
 #[test]
 fn the_cost_grows_with_the_text_and_not_with_its_square() {
-    let anchor = Anchor { instant: "2024-05-15T02:00:00Z".parse().unwrap(), zone: "Asia/Shanghai".parse().unwrap() };
+    let anchor =
+        Anchor { instant: "2024-05-15T02:00:00Z".parse().unwrap(), zone: "Asia/Shanghai".parse().unwrap() };
     let pairs = WORDS.iter().zip(WORDS.iter().cycle().skip(41)).map(|(a, b)| format!("{a} {b} "));
     let glued = WORDS.iter().zip(WORDS.iter().cycle().skip(97)).map(|(a, b)| format!("{a}{b}"));
     let single = WORDS.iter().map(|word| (*word).to_owned());
-    let chains = ["before after since ", "the week before ", "a week before ", "between ", "early ", "at ", "last year in "];
+    let chains = [
+        "before after since ",
+        "the week before ",
+        "a week before ",
+        "between ",
+        "early ",
+        "at ",
+        "last year in ",
+    ];
     let chains = chains.iter().map(|text| (*text).to_owned());
     for unit in pairs.chain(glued).chain(single).chain(chains) {
         let small = unit.repeat((2 << 10) / unit.len());

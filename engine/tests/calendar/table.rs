@@ -21,7 +21,8 @@ fn place(line: &str) -> Place {
 }
 
 fn instant(zone: &TimeZone, local: &str) -> Timestamp {
-    let local: DateTime = if local.contains('T') { local.parse() } else { format!("{local}T00:00").parse() }.unwrap();
+    let local: DateTime =
+        if local.contains('T') { local.parse() } else { format!("{local}T00:00").parse() }.unwrap();
     Timestamp::from_micros(zone.to_timestamp(local).unwrap().as_microsecond())
 }
 
@@ -41,11 +42,12 @@ fn interval(zone: &TimeZone, text: &str) -> (Option<Timestamp>, Option<Timestamp
         numbers.get(2).map_or(1, |day| *day as i8),
     );
     let span = jiff::Span::new();
-    let after = first + match numbers.len() {
-        1 => span.years(1),
-        2 => span.months(1),
-        _ => span.days(1),
-    };
+    let after = first
+        + match numbers.len() {
+            1 => span.years(1),
+            2 => span.months(1),
+            _ => span.days(1),
+        };
     (Some(instant(zone, &first.to_string())), Some(instant(zone, &after.to_string())))
 }
 
@@ -78,8 +80,13 @@ fn every_phrase_of_the_table() {
             place = self::place(anchor);
             continue;
         }
-        let [text, expected, unit, side, kind] = line.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
-        if text.is_ascii() { english += 1 } else { chinese += 1 }
+        let [text, expected, unit, side, kind] =
+            line.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
+        if text.is_ascii() {
+            english += 1
+        } else {
+            chinese += 1
+        }
         let found = phrases(text, &place.anchor, &());
         let (from, to) = interval(&place.zone, expected);
         let right = found.len() == 1
@@ -135,7 +142,10 @@ fn several_phrases_in_one_text() {
         ("from May 3 to May 7, then since 2020", &["from May 3 to May 7", "since 2020"]),
         ("Meet at 3pm on Friday, or in two days", &["at 3pm on Friday", "in two days"]),
         ("2023年5月8日下午三点，以及去年夏天", &["2023年5月8日下午三点", "去年夏天"]),
-        ("on May 5th, 2023; in March; at the end of last year", &["May 5th, 2023", "March", "the end of last year"]),
+        (
+            "on May 5th, 2023; in March; at the end of last year",
+            &["May 5th, 2023", "March", "the end of last year"],
+        ),
     ] {
         let found = phrases(text, &place.anchor, &());
         let ranges: Vec<&str> = found.iter().map(|phrase| &text[phrase.range.clone()]).collect();
