@@ -11,8 +11,23 @@ impl Reader<'_> {
     /// A Chinese phrase at a token, with the time of day and the step that belong to it.
     pub(super) fn chinese(&self, at: usize, loose: bool) -> Option<Item> {
         let item = self.deeper(|| self.chinese_core(at, loose))?;
+        let item = self.nth_chinese(item);
         let item = self.chinese_time(item);
         Some(self.stepped(item))
+    }
+
+    /// 三月的第一周, 五月的第二个星期天.
+    fn nth_chinese(&self, month: Item) -> Item {
+        let nth = month.end + usize::from(self.word(month.end) == Word::De);
+        if self.word(nth) != Word::Nth {
+            return month;
+        }
+        let Some(number) = self.small(nth + 1, 1, 5) else { return month };
+        let what = nth + 2 + usize::from(self.word(nth + 2) == Word::Ge);
+        match self.nth_within(what, i64::from(number), month) {
+            Some(item) => Item { end: what + 1, ..item },
+            None => month,
+        }
     }
 
     pub(super) fn number(&self, at: usize) -> Option<Number> {
@@ -50,6 +65,12 @@ impl Reader<'_> {
             Word::Part(part) => {
                 let item = Item::new(at, Value::AnchorDay, Unit::Day, Kind::Partial);
                 Some(item.at(at + 1, Time::part(part)))
+            }
+            // 晚9点
+            Word::PartBefore(part) => {
+                let clock = self.chinese_clock(at + 1, true)?;
+                let item = Item::new(at, Value::AnchorDay, Unit::Day, Kind::Partial);
+                Some(item.at(clock.end, clock.time(Some(part))))
             }
             Word::Rel(step) => self.chinese_relative(at, i64::from(step)),
             Word::Past | Word::Coming => {
@@ -200,7 +221,7 @@ impl Reader<'_> {
                 .unwrap_or_else(|| whole(at)),
             Word::Month(month, _) if self.han(next) => self.behind_month(next + 1, Some(year), month, kind),
             // 去年的今天
-            Word::Day(days) if next > at && self.han(next) => {
+            Word::Day(days) if self.han(next) && (next > at || days == 0) => {
                 let day = plus_days(self.today, i64::from(days));
                 Item { kind, ..Item::fields(next + 1, Some(year), Some(day.month()), Some(day.day())) }
             }
@@ -344,10 +365,15 @@ impl Reader<'_> {
                 let count = self.chinese_count(next).filter(|_| vague)?;
                 self.stretch(count, -1, count.end)
             }
-            Word::Season(season) if step == 0 => {
-                let value =
-                    Value::Season { year: Some(year_of(self.today)), season, portion: Portion::Whole };
-                Some(Item::new(next + 1, value, Unit::Season, Kind::Relative))
+            Word::Season(season) => {
+                let value = |year| Value::Season { year: Some(year), season, portion: Portion::Whole };
+                let year = self.nearest_year(step.clamp(-1, 1), value)?;
+                Some(Item::new(next + 1, value(year), Unit::Season, Kind::Relative))
+            }
+            Word::Feast(feast) => {
+                let value = |year| Value::Feast { year: Some(year), feast };
+                let year = self.nearest_year(step.clamp(-1, 1), value)?;
+                Some(Item::new(next + 1, value(year), Unit::Day, Kind::Relative))
             }
             _ => None,
         }
@@ -382,6 +408,12 @@ impl Reader<'_> {
             part = Some(named);
             item = item.at(next + 1, Time::part(named));
             next = item.end;
+        }
+        if part.is_none()
+            && let Word::PartBefore(named) = self.word(next)
+            && let Some(clock) = self.chinese_clock(next + 1, true)
+        {
+            return item.at(clock.end, clock.time(Some(named)));
         }
         // 昨天凌晨 belongs to that day; 昨晚凌晨 does not occur.
         if matches!(part, Some(Part::Night | Part::Evening | Part::Afternoon | Part::Morning))

@@ -18,7 +18,17 @@ impl Reader<'_> {
                 if number.form == Form::HanDigits {
                     return None;
                 }
-                (u64::from(number.low) * 100, u64::from(number.high) * 100, at + 1)
+                // 两到三周, 3-5天
+                match (self.word(at + 1), self.number(at + 2)) {
+                    (Word::To | Word::Dash, Some(last))
+                        if last.low > number.high
+                            && last.low == last.high
+                            && last.low < number.high.saturating_add(20) =>
+                    {
+                        (u64::from(number.low) * 100, u64::from(last.high) * 100, at + 3)
+                    }
+                    _ => (u64::from(number.low) * 100, u64::from(number.high) * 100, at + 1),
+                }
             }
             _ => return None,
         };
@@ -48,7 +58,7 @@ impl Reader<'_> {
         if !halved
             && self.word(end) == Word::Half
             && self.source(end) == "半"
-            && !matches!(self.word(end + 1), Word::Scale(_))
+            && !matches!(self.word(end + 1), Word::Scale(_) | Word::Ge)
         {
             (low, high, end) = (low + 50, high + 50, end + 1);
         }

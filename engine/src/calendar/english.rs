@@ -93,7 +93,12 @@ impl Reader<'_> {
             {
                 Some(Item::new(at + 1, Value::Recurring, Unit::Weekend, Kind::Recurring))
             }
-            Word::Scale(_) | Word::A => self.step_english(at),
+            Word::Scale(_) | Word::A => {
+                if let Some(clock) = self.english_clock(at, false) {
+                    return Some(self.anchor_day().at(clock.end, clock.time(None)));
+                }
+                self.step_english(at)
+            }
             Word::DecadeName(decade) => {
                 let led = matches!(self.previous(at), Word::The | Word::Portion(_) | Word::Dash);
                 led.then(|| self.decade(at + 1, 1900 + i32::from(decade), Portion::Whole))
@@ -215,11 +220,19 @@ impl Reader<'_> {
                 Some(Item::days(at + 2, from, to, Unit::Day, Kind::Relative))
             }
             // "The week before last".
-            (Word::Scale(scale), Word::Before) if self.word(at + 2) == Word::Rel(-1) => {
-                self.calendar_unit(at + 3, scale, -2)
-            }
-            (Word::Part(Part::Night), Word::Before) if self.word(at + 2) == Word::Rel(-1) => {
+            (Word::Part(Part::Night), Word::Before) if self.lone_relative(at + 2, -1) => {
                 Some(self.day_away(at + 3, -2).at(at + 3, Time::part(Part::Night)))
+            }
+            (Word::Weekday(day, false), Word::After) if self.lone_relative(at + 2, 1) => {
+                let date = plus_days(monday(self.today, 2), i64::from(day) - 1);
+                Some(Item::days(at + 3, date, plus_days(date, 1), Unit::Day, Kind::Relative))
+            }
+            // "The night before Christmas".
+            (Word::Part(Part::Night), Word::Before) => {
+                let base = self.english_core(at + 2, true).filter(Item::is_plain_day)?;
+                let (from, _) = self.days(base.value, self.rule(the, base.end))?;
+                let item = Item::days(base.end, plus_days(from, -1), from, Unit::Day, base.kind);
+                Some(item.at(base.end, Time::part(Part::Night)))
             }
             (Word::Scale(Scale::Week), Word::Of) => {
                 let item = self.english_core(at + 2, true).filter(Item::is_plain_day)?;

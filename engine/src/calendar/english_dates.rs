@@ -158,6 +158,13 @@ impl Reader<'_> {
             }
             return None;
         }
+        // 2023Q2
+        if let Word::QuarterNumber(quarter) = self.word(at + 1)
+            && is_year(number)
+        {
+            let value = Value::Quarter { year: Some(number.low as i32), quarter };
+            return Some(Item::new(at + 2, value, Unit::Quarter, Kind::Absolute));
+        }
         if self.word(at + 1) == Word::Quote
             && self.word(at + 2) == Word::S
             && number.digits == 4

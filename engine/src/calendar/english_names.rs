@@ -28,6 +28,14 @@ impl Reader<'_> {
             }
             Word::Scale(scale) => {
                 let item = self.calendar_unit(next + 1, scale, step)?;
+                // "Next week on Tuesday".
+                let behind = next + 1 + usize::from(self.word(next + 1) == Word::On);
+                if scale == Scale::Week
+                    && let Word::Weekday(day, false) = self.word(behind)
+                {
+                    let date = plus_days(monday(self.today, step), i64::from(day) - 1);
+                    return Some(Item::days(behind + 1, date, plus_days(date, 1), Unit::Day, Kind::Relative));
+                }
                 // "Last year's Christmas", "last year in March".
                 if scale == Scale::Year {
                     let mut behind = next + 1;
@@ -107,7 +115,7 @@ impl Reader<'_> {
     }
 
     /// The year of the last, nearest or next occurrence of something yearly.
-    fn nearest_year(&self, step: i64, value: impl Fn(i32) -> Value) -> Option<i32> {
+    pub(super) fn nearest_year(&self, step: i64, value: impl Fn(i32) -> Value) -> Option<i32> {
         let this = year_of(self.today);
         let today = self.today;
         let days = |year: i32| self.days(value(year), Rule::Near);
@@ -199,7 +207,10 @@ impl Reader<'_> {
                     | Word::From
                     | Word::Around
             )
-            || matches!(self.previous(at), Word::On) && matches!(self.word(next), Word::Number(_));
+            || matches!(self.previous(at), Word::On) && matches!(self.word(next), Word::Number(_))
+            || self.capital(at)
+                && matches!(self.word(lone), Word::Dash | Word::To)
+                && matches!(self.word(lone + 1), Word::Month(..));
         let sure = support != MonthWord::Verb
             || self.capital(at)
             || led

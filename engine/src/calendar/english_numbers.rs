@@ -92,6 +92,13 @@ impl Reader<'_> {
         };
         let bare = matches!(self.word(at), Word::Scale(_));
         let end = count.end;
+        // "The week before last", "the month after next".
+        if bare && self.word(end) == Word::Before && self.lone_relative(end + 1, -1) {
+            return self.calendar_unit(end + 2, count.scale, -2);
+        }
+        if bare && self.word(end) == Word::After && self.lone_relative(end + 1, 1) {
+            return self.calendar_unit(end + 2, count.scale, 2);
+        }
         match (self.word(end), self.word(end + 1)) {
             (Word::Ago, _) if !bare => self.step_now(count, -1, end + 1),
             (Word::From, Word::Now) if !bare => self.step_now(count, 1, end + 2),
@@ -152,6 +159,23 @@ impl Reader<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether "last" or "next" stands alone.
+    pub(super) fn lone_relative(&self, at: usize, step: i8) -> bool {
+        let followed = matches!(
+            self.word(at + 1),
+            Word::Scale(_)
+                | Word::Weekday(..)
+                | Word::Month(..)
+                | Word::Season(_)
+                | Word::Feast(_)
+                | Word::FeastStart
+                | Word::Part(_)
+                | Word::Number(_)
+                | Word::Few(..)
+        );
+        self.word(at) == Word::Rel(step) && !followed
     }
 
     /// The calendar unit so many units away.
@@ -216,6 +240,11 @@ impl Reader<'_> {
             return None;
         }
         let month = self.english(at + 2, true)?;
+        self.nth_within(at, nth, month)
+    }
+
+    /// The so-manyth week, weekend or weekday (the word at `at`) of a month.
+    pub(super) fn nth_within(&self, at: usize, nth: i64, month: Item) -> Option<Item> {
         if !matches!(month.value, Value::Fields { month: Some(_), day: None, .. }) {
             return None;
         }

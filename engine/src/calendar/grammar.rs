@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use jiff::civil::{Date, DateTime};
 
+use super::english_numbers::is_year;
 use super::resolve::Rule;
 use super::token::Token;
 use super::values::{Item, Time, Value};
@@ -216,6 +217,9 @@ impl<'a> Reader<'a> {
             return (side == Side::On).then(|| Found { side, ..found(None, None, item.unit) });
         }
         let (from, to) = self.instants(&item, self.rule(at, end))?;
+        // A clock time ends where it is: "after 6 pm" begins at six, "by 5" ends at five.
+        let to =
+            if item.time.is_some_and(|time| time.part.is_none()) && side != Side::On { from } else { to };
         Some(match side {
             Side::On | Side::Between => found(Some(from), Some(to), item.unit),
             Side::Before => found(None, Some(from), Unit::Open),
@@ -245,13 +249,31 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let (mut left, mut right, mut end);
-        if let Some(number) = bare(first)
+        if let Word::Number(number) = self.word(first)
+            && is_year(number)
+            && joins(first + 1)
+            && self.han(first + 1)
+        {
+            // 2019至2021年
+            left = Item::fields(first + 1, Some(number.low as i32), None, None);
+            right = self.item(first + 2, true)?;
+            if right.unit != Unit::Year {
+                return None;
+            }
+            end = right.end;
+        } else if let Some(number) = bare(first)
             && joins(first + 1)
         {
             right = self.item(first + 2, false)?;
             left = right;
             match (&mut left.value, right.time) {
                 (Value::Fields { day: Some(day), .. }, None) => *day = number,
+                // 三到五月
+                (Value::Fields { month: Some(month), .. }, None)
+                    if number <= 12 && self.word(right.end - 1) == Word::MonthMark =>
+                {
+                    *month = number;
+                }
                 (_, Some(time)) if time.part.is_none() && number <= 12 => {
                     let hour = i32::from(number) * 60;
                     let hour = if hour < 720 && hour + 720 < time.to { hour + 720 } else { hour };

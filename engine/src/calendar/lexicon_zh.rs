@@ -45,6 +45,8 @@ const SIMPLE: &[(&str, Word)] = &[
     ("下午", Word::Part(Part::Afternoon)),
     ("傍晚", Word::Part(Part::Evening)),
     ("晚上", Word::Part(Part::Night)),
+    ("早", Word::PartBefore(Part::Morning)),
+    ("晚", Word::PartBefore(Part::Night)),
     ("晚间", Word::Part(Part::Night)),
     ("夜里", Word::Part(Part::Night)),
     ("夜晚", Word::Part(Part::Night)),

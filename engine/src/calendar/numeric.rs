@@ -176,7 +176,7 @@ fn single(text: &str, group: (usize, usize)) -> (usize, Words) {
     // 3pm, 90s, 2hours; any other letters make a name of it.
     let letters = tail.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let known = match &tail[..letters] {
-        [] | [b's' | b'S' | b'a' | b'A' | b'p' | b'P'] => true,
+        [] | [b's' | b'S' | b'a' | b'A' | b'p' | b'P' | b'q' | b'Q'] => true,
         word => matches!(lexicon_en::word(word), Word::Am | Word::Pm | Word::Scale(_) | Word::Month(..)),
     };
     (end, one(if known { Word::Number(plain) } else { Word::Other }, start, end))

@@ -285,7 +285,10 @@ impl Reader<'_> {
             (Value::Exact(..), _) => rule,
             (value, _) => self.days(value, rule).map_or(rule, |(from, _)| Rule::From(from)),
         };
-        let (_, to) = self.instants(&right, right_rule)?;
+        // A range of clock times ends at the second.
+        let clock = right.time.is_some_and(|time| time.part.is_none());
+        let (right_from, right_to) = self.instants(&right, right_rule)?;
+        let to = if clock { right_from } else { right_to };
         (from < to).then_some((from, to, unit, kind))
     }
 }

@@ -215,6 +215,17 @@ impl Cutter<'_> {
                 return end + 3;
             }
         }
+        // 二三十: twenty or thirty.
+        let mut characters = self.text[start..end].chars().map(lexicon_zh::numeral);
+        if let (Some(Some((low, true))), Some(Some((high, true))), Some(Some((10, false))), None) =
+            (characters.next(), characters.next(), characters.next(), characters.next())
+            && low > 0
+            && high == low + 1
+        {
+            let number = Number { low: low * 10, high: high * 10, form: Form::Han, digits: 0 };
+            self.push(Word::Number(number), start, end);
+            return end;
+        }
         let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let number = if only_digits && digits >= 2 {
             let [low, high] = last_two;

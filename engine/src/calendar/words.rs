@@ -133,6 +133,8 @@ pub(super) enum Word {
     /// A part of a day counted from today: tonight, 昨晚.
     DayPart(i8, Part),
     Part(Part),
+    /// 早 or 晚, which mean a time only before a clock time.
+    PartBefore(Part),
     NoonHour,
     MidnightHour,
     Scale(Scale),
