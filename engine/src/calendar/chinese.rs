@@ -153,7 +153,10 @@ impl Reader<'_> {
                     (_, 0) => 2000,
                     _ => return None,
                 };
-                return Some(self.decade(at + 2, first, Portion::Whole));
+                return Some(match self.word(at + 2) {
+                    Word::Portion(portion) if self.han(at + 2) => self.decade(at + 3, first, portion),
+                    _ => self.decade(at + 2, first, Portion::Whole),
+                });
             }
             Word::Scale(Scale::Century) if self.word(at + 3) == Word::Decades => {
                 let decade = self.number(at + 2).filter(|decade| decade.low <= 90 && decade.low % 10 == 0)?;

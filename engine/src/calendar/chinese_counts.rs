@@ -47,11 +47,11 @@ impl Reader<'_> {
         let scale = match self.word(next) {
             Word::Scale(scale) if self.han(next) => scale,
             // 三月 is March; a count of months has 个.
-            Word::MonthMark if ge => Scale::Month,
+            Word::MonthMark if ge || self.source(at) == "数" => Scale::Month,
             _ => return None,
         };
         let four = matches!(self.word(at), Word::Number(number) if number.digits >= 4);
-        if scale == Scale::Year && four || scale == Scale::Quarter && !ge {
+        if scale == Scale::Year && four || scale == Scale::Century && !ge || scale == Scale::Quarter && !ge {
             return None;
         }
         let mut end = next + 1;

@@ -38,7 +38,7 @@ impl Reader<'_> {
             Word::Rel(step) => self.relative(at, i64::from(step)),
             Word::Past | Word::Coming => self.past_or_coming(at),
             Word::Weekday(day, short) => self.weekday(at, day, short, loose),
-            Word::Weekdays => Some(Item::new(at + 1, Value::Recurring, Unit::Day, Kind::Recurring)),
+            Word::Weekdays(_) => Some(Item::new(at + 1, Value::Recurring, Unit::Day, Kind::Recurring)),
             Word::Season(0) if self.source(at + 1).eq_ignore_ascii_case("festival") => {
                 Some(self.with_year(Item::new(
                     at + 2,
@@ -240,10 +240,11 @@ impl Reader<'_> {
                 let week = monday(from, 0);
                 Some(Item::days(item.end, week, plus_days(week, 7), Unit::Week, item.kind))
             }
-            (Word::Scale(Scale::Weekend), Word::Of) => {
+            (Word::Scale(Scale::Weekend), Word::Of) if !matches!(self.word(at + 2), Word::Rel(_)) => {
                 let item = self.english_core(at + 2, true).filter(Item::is_plain_day)?;
                 let (from, _) = self.days(item.value, self.rule(the, item.end))?;
-                let saturday = plus_days(monday(from, 0), 5);
+                // Monday and Tuesday lie nearer to the weekend behind them.
+                let saturday = plus_days(monday(plus_days(from, -2), 0), 5);
                 Some(Item::days(item.end, saturday, plus_days(saturday, 2), Unit::Weekend, item.kind))
             }
             (Word::Scale(_), Word::Before | Word::After) => self.step_english(at),

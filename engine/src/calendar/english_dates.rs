@@ -4,7 +4,7 @@
 use super::english_numbers::is_year;
 use super::feasts::Feast;
 use super::grammar::Reader;
-use super::resolve::{decade_portion, year_portion};
+use super::resolve::decade_portion;
 use super::values::{Item, Value, month_start, plus_days, year_of};
 use super::words::{Form, Number, Portion, Scale, Word};
 use super::{Kind, Unit};
@@ -117,6 +117,15 @@ impl Reader<'_> {
     pub(super) fn number_first(&self, at: usize, number: Number, loose: bool) -> Option<Item> {
         if let Some(item) = self.step_english(at) {
             return Some(item);
+        }
+        // "Two Fridays ago".
+        if let (Word::Weekdays(day), Word::Ago) = (self.word(at + 1), self.word(at + 2))
+            && matches!(number.form, Form::Digits | Form::Spelled)
+            && (1..=200).contains(&number.low)
+        {
+            let this = i64::from(self.today.weekday().to_monday_one_offset());
+            let last = (this - i64::from(day) + 6).rem_euclid(7) + 1;
+            return Some(self.day_away(at + 3, -(last + (i64::from(number.low) - 1) * 7)));
         }
         let led_clock = loose || matches!(self.previous(at), Word::At);
         if let Some(clock) = self.english_clock(at, false) {
@@ -311,8 +320,8 @@ impl Reader<'_> {
                     return Some(Item::new(next + 2, value, Unit::Month, Kind::Relative));
                 }
                 Word::Scale(Scale::Year) => {
-                    let (from, to) = year_portion(year, portion);
-                    return Some(Item::days(next + 2, from, to, Unit::Year, Kind::Relative));
+                    let value = Value::Fields { year: Some(year), month: None, day: None, portion };
+                    return Some(Item::new(next + 2, value, Unit::Year, Kind::Relative));
                 }
                 _ => {}
             }
@@ -335,8 +344,7 @@ impl Reader<'_> {
                     (Value::Days(from, to), item.end)
                 }
                 Unit::Year if plus_days(from, 367) > to => {
-                    let (from, to) = year_portion(year_of(from), portion);
-                    (Value::Days(from, to), item.end)
+                    (Value::Fields { year: Some(year_of(from)), month: None, day: None, portion }, item.end)
                 }
                 Unit::Month if plus_days(from, 32) > to => {
                     let value = Value::Fields {

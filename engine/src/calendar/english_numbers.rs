@@ -91,6 +91,21 @@ impl Reader<'_> {
             _ => self.english_count(at)?,
         };
         let bare = matches!(self.word(at), Word::Scale(_));
+        // "Three years and two months ago".
+        if count.scale == Scale::Year
+            && self.word(count.end) == Word::And
+            && let Some(more) = self.english_count(count.end + 1)
+            && more.scale == Scale::Month
+            && self.word(more.end) == Word::Ago
+        {
+            let months = |years: u64, months: u64| years.saturating_mul(12).saturating_add(months);
+            let (low, high) = (months(count.low, more.low), months(count.high, more.high));
+            return self.step_now(Count { low, high, ..more }, -1, more.end + 1);
+        }
+        // The second half of such a sum is none by itself.
+        if self.previous(at) == Word::And && at >= 2 && matches!(self.word(at - 2), Word::Scale(_)) {
+            return None;
+        }
         let end = count.end;
         // "The week before last", "the month after next".
         if bare && self.word(end) == Word::Before && self.lone_relative(end + 1, -1) {

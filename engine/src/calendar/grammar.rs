@@ -9,7 +9,7 @@ use super::english_numbers::is_year;
 use super::resolve::Rule;
 use super::token::Token;
 use super::values::{Item, Time, Value};
-use super::words::{Form, Number, Scale, Word};
+use super::words::{Form, Number, Portion, Scale, Word};
 use super::{Anchor, Kind, KnownDates, Phrase, Side, Unit};
 use crate::Timestamp;
 
@@ -216,13 +216,21 @@ impl<'a> Reader<'a> {
         if item.value == Value::Recurring {
             return (side == Side::On).then(|| Found { side, ..found(None, None, item.unit) });
         }
-        let (from, to) = self.instants(&item, self.rule(at, end))?;
+        // What something has lasted since lies behind.
+        let lasting = self.word(at) == Word::Since || self.source(end - 1) == "以来";
+        let rule = match self.rule(at, end) {
+            Rule::Near if lasting => Rule::Past,
+            rule => rule,
+        };
+        let (from, to) = self.instants(&item, rule)?;
+        // "Before the end of the year", 年底前: as long as it is not over.
+        let ending = matches!(item.value, Value::Fields { portion: Portion::End, .. });
         // A clock time ends where it is: "after 6 pm" begins at six, "by 5" ends at five.
         let to =
             if item.time.is_some_and(|time| time.part.is_none()) && side != Side::On { from } else { to };
         Some(match side {
             Side::On | Side::Between => found(Some(from), Some(to), item.unit),
-            Side::Before => found(None, Some(from), Unit::Open),
+            Side::Before => found(None, Some(if ending { to } else { from }), Unit::Open),
             Side::After => found(Some(to), None, Unit::Open),
             Side::Since => found(Some(from), None, Unit::Open),
             Side::Until => found(None, Some(to), Unit::Open),

@@ -248,7 +248,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         for (place, name) in names.iter().enumerate() {
             table.put(name, Word::Weekday(day, place > 0));
         }
-        table.put(&format!("{}s", names[0]), Word::Weekdays);
+        table.put(&format!("{}s", names[0]), Word::Weekdays(day));
     }
     for (month, (name, short, support)) in (1i8..).zip(MONTHS) {
         table.put(name, Word::Month(month, support));

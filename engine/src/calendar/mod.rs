@@ -44,7 +44,7 @@
 //! * Thirds: early, mid and late months begin on the 1st, 11th and 21st, years in January, May and
 //!   September; the beginning and the end (月初, 月底) of a month are its first and last seven days, those
 //!   of a year (年初, 年底) its first and last two months.
-//! * "Before" and "after" leave out what they name, "since", "until", "till" and "by" include it; a
+//! * "Before" and "after" leave out what they name (but "before the end of the year" is all of it), "since", "until", "till" and "by" include it; a
 //!   range includes both ends. A clock time counts there as the instant: "after 6 pm" begins at six,
 //!   "from 3 to 5 pm" ends at five.
 //! * A date `a/b/year` that can be read both ways gives nothing; with dots the day comes first.

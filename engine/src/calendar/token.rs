@@ -42,7 +42,7 @@ fn is_heart(word: Word) -> bool {
             | Word::MidnightHour
             | Word::Scale(_)
             | Word::Weekday(..)
-            | Word::Weekdays
+            | Word::Weekdays(_)
             | Word::Month(..)
             | Word::MonthMark
             | Word::Season(_)

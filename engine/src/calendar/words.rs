@@ -141,7 +141,7 @@ pub(super) enum Word {
     /// 1 is Monday; the flag marks an abbreviation.
     Weekday(i8, bool),
     /// "Mondays".
-    Weekdays,
+    Weekdays(i8),
     /// 1 is January.
     Month(i8, MonthWord),
     /// 0 is spring.
