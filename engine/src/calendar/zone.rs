@@ -5,10 +5,12 @@ use std::str::FromStr;
 
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Error, Result, Timestamp};
 
-/// A time zone: an IANA name or a fixed offset from UTC.
+/// A time zone: an IANA name or a fixed offset from UTC. Names are found in a database that is part of
+/// the binary.
 ///
 /// ```
 /// use memcards::calendar::Zone;
@@ -116,6 +118,19 @@ impl fmt::Display for Zone {
             (None, Ok(offset)) => offset.fmt(f),
             (None, Err(_)) => f.write_str("Etc/Unknown"),
         }
+    }
+}
+
+impl Serialize for Zone {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Zone {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(|e: Error| serde::de::Error::custom(e.message()))
     }
 }
 
