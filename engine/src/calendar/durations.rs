@@ -41,7 +41,9 @@ fn length(reader: &Reader<'_>, at: usize) -> Option<(usize, i64, Scale)> {
         let joined = end + usize::from(matches!(reader.word(end), Word::And | Word::Comma));
         count(reader, joined)
     } {
-        if rank(next.scale) >= rank(scale) {
+        // Only what is exact adds up.
+        let vague = first.low != first.high || next.low != next.high;
+        if vague || rank(next.scale) >= rank(scale) {
             break;
         }
         micros = micros.saturating_add(middle(&next)?);
