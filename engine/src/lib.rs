@@ -20,6 +20,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod calendar;
 pub mod card;
 pub mod embed;
 mod engine;
