@@ -194,6 +194,13 @@ pub(crate) struct CodeTail {
     pub(crate) sum: u32,
 }
 
+impl CodeTail {
+    /// Equal for equal tails, bit by bit, and in an order.
+    pub(crate) fn key(self) -> (u32, u32) {
+        (self.scale.to_bits(), self.sum)
+    }
+}
+
 /// A query as the codes need it. Reused from query to query.
 #[derive(Debug, Default)]
 pub(crate) struct CodedQuery {

@@ -184,6 +184,7 @@ impl Search<'_> {
         } else {
             walker.run_where(graph, settled, walk, self.ef, |slot| self.admits(slot));
         }
+        Walk::list_members(graph, settled, walk, !plain, |slot| self.admits(slot));
         scratch.work.walked += walk.scored;
         let entered = !walk.pool.entries().is_empty();
         let found = if plain { &mut walk.pool } else { &mut walk.passing };

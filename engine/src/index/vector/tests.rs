@@ -158,9 +158,65 @@ fn walks_to_equal_vectors() {
 
 /// Equal vectors do not hide what is beside them.
 #[test]
-#[ignore = "a walk that enters among more equal vectors than its list is long stays there"]
 fn walks_past_equal_vectors() {
     let (index, model) = among_equal(200);
     let share = recall(&index, &model, None);
     assert!(share >= 0.95, "{share}");
+}
+
+/// Nor once some of them are removed, the first and linked one included, and the graph is
+/// made without them; and they are still found.
+#[test]
+fn walks_past_equal_vectors_after_removals() {
+    // Some of each; nearly all equal ones; all but a few others.
+    for (equal_gone, others_gone) in [(2, 3), (20, 3), (3, 0)] {
+        let (index, mut model) = among_equal(1000);
+        let tells = |index: &VectorIndex, model: &Model, what: &str| {
+            let share = recall(index, model, None);
+            assert!(share >= 0.95, "{share} {what}, {equal_gone} {others_gone}");
+            let even: RowSet = (0..1300).step_by(2).collect();
+            let share = recall(index, model, Some(&even));
+            assert!(share >= 0.95, "{share} of the even ones {what}, {equal_gone} {others_gone}");
+            let left = model.range(1000..).count();
+            let found = index.search(&clustered(5), left, &SearchOptions::default());
+            let equal = found.iter().filter(|found| found.score > 0.999_99).count();
+            assert!(equal * 100 >= left * 99, "{equal} of {left} {what}, {equal_gone} {others_gone}");
+        };
+        let remove = |model: &mut Model, ids: &mut dyn Iterator<Item = u32>| {
+            for id in ids {
+                let _writer = index.writer.lock();
+                assert_eq!(index.generation.load().remove(id), model.remove(&id).is_some());
+            }
+        };
+        // The equal ones that hold the links: 5 is one of the others.
+        remove(&mut model, &mut [5].into_iter().chain(1000..1010));
+        tells(&index, &model, "without the first");
+        remove(
+            &mut model,
+            &mut (1010..1300)
+                .filter(|id| if equal_gone > 3 { id % equal_gone != 0 } else { id % equal_gone == 0 }),
+        );
+        remove(&mut model, &mut (0..1000).filter(|id| others_gone > 0 && *id != 5 && id % others_gone == 0));
+        tells(&index, &model, "removed");
+        let linked = index.linked();
+        {
+            let _maintenance = index.maintenance.lock();
+            let generation = index.generation.load_full();
+            assert!(index.compact(&generation, 2));
+            let graph = index.generation.load_full();
+            assert_eq!(graph.graph().expect("it is kept").settled(), model.len());
+        }
+        assert!(index.linked() < linked);
+        tells(&index, &model, "compacted");
+        // More of them, behind the one that has the links now.
+        for id in 2000..2100 {
+            assert!(index.insert(id, &clustered(5)).expect("a vector of the dimension"));
+            model.insert(id, clustered(5));
+        }
+        index.settle(2);
+        let share = recall(&index, &model, None);
+        assert!(share >= 0.95, "{share} with more");
+        let found = index.search(&clustered(5), 100, &SearchOptions::default());
+        assert_eq!(found.iter().filter(|found| found.score > 0.999_99).count(), 100);
+    }
 }
