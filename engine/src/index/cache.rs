@@ -95,6 +95,14 @@ impl Slot {
         .map_err(|_| Error::Internal("a partition was used before it was loaded".into()))
     }
 
+    /// The vectors of a partition that is loaded.
+    fn vectors(&self) -> Option<Arc<VectorIndex>> {
+        match &*self.content.read() {
+            Content::Ready(partition) => partition.vectors().cloned(),
+            Content::Loading => None,
+        }
+    }
+
     fn is_ready(&self) -> bool {
         matches!(&*self.content.read(), Content::Ready(_))
     }
@@ -208,11 +216,7 @@ impl IndexCache {
     /// Vector indexes that have maintenance due.
     pub(crate) fn due(&self) -> Vec<Arc<VectorIndex>> {
         let slots: Vec<Arc<Slot>> = self.slots.lock().values().cloned().collect();
-        let vectors = slots.iter().filter_map(|slot| match &*slot.content.read() {
-            Content::Ready(partition) => partition.vectors().filter(|index| index.is_due()).cloned(),
-            Content::Loading => None,
-        });
-        vectors.collect()
+        slots.iter().filter_map(|slot| slot.vectors()).filter(|index| index.is_due()).collect()
     }
 
     /// True when the partition is loaded, so that changes will be applied to it.
@@ -221,7 +225,8 @@ impl IndexCache {
         slot.is_some_and(|slot| slot.is_ready())
     }
 
-    /// Lets a partition take in the changes that wait beside it, if these are many.
+    /// Lets a partition take in the changes that wait beside it, if these are many, and helps
+    /// to link its vectors if very many of them are not linked yet.
     pub(crate) fn relieve(&self, tenant: TenantId, track: Track) {
         let slot = self.slots.lock().get(&(tenant, track)).cloned();
         if let Some(slot) = slot.filter(|slot| slot.behind.load(Ordering::Relaxed) >= WAITING) {
@@ -229,6 +234,10 @@ impl IndexCache {
             let _ = slot.settle();
             if slot.due.swap(false, Ordering::Relaxed) {
                 self.wake.up();
+            }
+            // Without the partition's lock: linking takes longer than any reader should wait.
+            if let Some(vectors) = slot.vectors() {
+                vectors.help();
             }
         }
     }

@@ -61,11 +61,11 @@ impl Codes {
         }
     }
 
-    /// Takes over all codes; this must be empty and have room.
-    pub(crate) fn copy_from(&self, others: &Self) -> bool {
-        self.rows.append(others.rows.values())
-            && self.scales.append(others.scales.values())
-            && self.sums.append(others.sums.values())
+    /// Takes over the codes of all slots that are not here yet; false without room.
+    pub(crate) fn extend_from(&self, others: &Self) -> bool {
+        self.rows.extend_from(&others.rows)
+            && self.scales.extend_from(&others.scales)
+            && self.sums.extend_from(&others.sums)
     }
 
     fn append(&self, row: &[u8], tail: CodeTail) -> bool {

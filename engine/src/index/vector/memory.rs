@@ -303,6 +303,12 @@ impl<T: Plain + Copy> AppendOnly<T> {
         self.values().get(row as usize * self.width..(row as usize + 1) * self.width)
     }
 
+    /// Appends the rows of another array that are not here yet; false when they do not fit.
+    #[must_use]
+    pub(crate) fn extend_from(&self, other: &Self) -> bool {
+        other.values().get(self.values().len()..).is_some_and(|rest| self.append(rest))
+    }
+
     /// Appends whole rows; false, and nothing changes, when they do not fit, are cut short,
     /// or another thread is appending.
     #[must_use]

@@ -97,15 +97,11 @@ impl Search<'_> {
         out.clear();
         scratch.work = Work::default();
         let generation = self.generation;
-        let ids = generation.ids();
-        let mut slots = ids.len();
-        // The newest may be half written: not yet its identifier's. It would take the place
-        // of one that counts, or stand beside its predecessor.
-        if ids.last().is_some_and(|id| generation.slot_of(*id) != Some(slots as u32 - 1)) {
-            slots -= 1;
-        }
+        // Of this moment: what comes in later is looked at in the end.
+        let slots = generation.complete();
         // More than there are cannot be found, and must not be made room for.
-        self.wanted = self.wanted.min(slots);
+        let asked = self.wanted;
+        self.wanted = asked.min(slots);
         if self.wanted == 0 || slots == 0 || query.len() != generation.dimension {
             return;
         }
@@ -144,14 +140,47 @@ impl Search<'_> {
             }
             (Plan::Walk { .. }, None) => self.scan(kernels, Pass::Bits, 0, slots, scratch),
         }
+        self.catch_up(kernels, slots, asked, scratch);
+        let ids = generation.ids();
         for key in scratch.best.entries() {
             let slot = key_slot(*key);
             let Some(id) = ids.get(slot as usize) else { continue };
-            // Replaced or removed while this search ran.
-            if generation.slot_of(*id) == Some(slot) {
+            // Replaced while this search ran: the vector it had. Not when it was removed, nor
+            // where a damaged file names the slot of another identifier.
+            let stands = generation.slot_of(*id).is_some_and(|now| now == slot || now as usize >= slots);
+            if stands && self.allowed.is_none_or(|allowed| allowed.contains(*id)) {
                 out.push(Neighbor { id: *id, score: key_score(*key).clamp(-1.0, 1.0) });
             }
         }
+    }
+
+    /// Compares what has come in since there were `slots`. An identifier that was replaced
+    /// meanwhile may have been passed over as dead: then its new vector stands for it.
+    fn catch_up(&self, kernels: &'static dyn Kernels, slots: usize, asked: usize, scratch: &mut Scratch) {
+        let ids = self.generation.ids();
+        if ids.len() <= slots {
+            return;
+        }
+        scratch.best.widen(asked.min(ids.len()));
+        // Those that are in the answer stay there with the vector they had.
+        let mut known = std::mem::take(&mut scratch.picked);
+        known.clear();
+        known.extend(scratch.best.entries().iter().filter_map(|key| ids.get(key_slot(*key) as usize)));
+        known.sort_unstable();
+        for (slot, id) in (slots as u32..).zip(&ids[slots..]) {
+            // One that is replaced by another of these leaves it to that one; one that is not
+            // yet its identifier's counts for nothing.
+            let now = self.generation.slot_of(*id);
+            let counts = now.is_some_and(|now| now == slot || now as usize >= ids.len());
+            if counts
+                && self.allowed.is_none_or(|allowed| allowed.contains(*id))
+                && let Err(at) = known.binary_search(id)
+            {
+                known.insert(at, *id);
+                self.compare(kernels, &[slot], scratch);
+            }
+        }
+        scratch.picked = known;
     }
 
     fn admits(&self, slot: u32) -> bool {
