@@ -10,7 +10,7 @@ pub(crate) struct Codes {
     pub(super) scalar: Scalar,
     pub(super) rows: AppendOnly<u8>,
     pub(super) scales: AppendOnly<f32>,
-    pub(super) sums: AppendOnly<u32>,
+    pub(super) sums: AppendOnly<i16>,
 }
 
 /// Bytes from one code to the next: none lies over more cache lines than it must.
@@ -42,7 +42,7 @@ impl Codes {
 
     /// Bytes of one code with what belongs to it.
     pub(crate) fn row_bytes(&self) -> usize {
-        self.rows.width() + 8
+        self.rows.width() + size_of::<f32>() + size_of::<i16>()
     }
 
     /// Encodes the next slot; false when there is no room. `levels` and `code` are room.

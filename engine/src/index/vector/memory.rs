@@ -48,6 +48,7 @@ macro_rules! plain {
 }
 
 plain!(u8, 0);
+plain!(i16, 0);
 plain!(u32, 0);
 plain!(f32, 0.0);
 plain!(AtomicU32, AtomicU32::new(0));

@@ -68,7 +68,7 @@ impl Shape {
             of(self.identifiers, 4)?,
             of(self.slots, code_stride(scalar.length()))?,
             of(self.slots, 4)?,
-            of(self.slots, 4)?,
+            of(self.slots, 2)?,
             of(self.settled, BASE_LINKS * 4 * graph)?,
             of(self.settled, 4 * graph)?,
             of(self.upper_used, LINKS * 4 * graph)?,

@@ -127,6 +127,69 @@ fn walks_among_what_does_not_count() {
     }
 }
 
+/// With nobody at maintenance the slots that wait stay bounded; and while maintenance is busy
+/// with something else insertions go on all the same.
+#[test]
+fn insertions_help_when_many_slots_wait() {
+    let options = VectorOptions {
+        dimension: 2,
+        graph_from: 100,
+        maintenance: Maintenance::Background,
+        ..VectorOptions::default()
+    };
+    let index = VectorIndex::new(options);
+    let vector = |id: u32| [(id as f32 * 0.37).sin(), (id as f32 * 0.37).cos()];
+    for id in 0..6000 {
+        index.insert(id, &vector(id)).expect("a vector of the dimension");
+        assert!(index.len() - index.linked() <= 4096, "{id}: {} are linked", index.linked());
+    }
+    assert!(index.linked() > 0);
+    for busy in [&index.links, &index.maintenance] {
+        let _busy = busy.lock();
+        let (linked, start) = (index.linked(), std::time::Instant::now());
+        let mut inserted = 0u32;
+        while index.len() - linked <= 4096 + 5 {
+            index.insert(6000 + inserted, &vector(inserted)).expect("a vector of the dimension");
+            inserted += 1;
+        }
+        assert!(start.elapsed().as_millis() >= 50, "each of the last waited for a while");
+        assert_eq!(index.linked(), linked);
+        drop(_busy);
+        while index.len() - index.linked() > 4096 {
+            index.help();
+        }
+    }
+}
+
+/// A large index is made larger before it is full, beside those who use it.
+#[test]
+fn large_indexes_grow_in_the_background() {
+    let options = VectorOptions {
+        dimension: 1,
+        graph_from: 1_000_000,
+        maintenance: Maintenance::Background,
+        ..VectorOptions::default()
+    };
+    let index = VectorIndex::new(options);
+    let insert =
+        |id: u32| index.append(id, &[if id % 2 == 0 { 1.0 } else { -1.0 }]).expect("of the dimension");
+    (0..14_336).for_each(|id| assert!(insert(id)));
+    assert!(!index.is_due());
+    assert!(insert(14_336) && index.is_due());
+    let before = index.generation.load().capacity();
+    std::thread::scope(|scope| {
+        let maintainer = scope.spawn(|| assert!(!index.maintain(1), "once is enough"));
+        (14_337..15_000).for_each(|id| assert!(insert(id)));
+        assert!(index.remove(7) && !insert(8));
+        maintainer.join().expect("it does not fail");
+    });
+    let generation = index.generation.load();
+    assert!(generation.capacity() > before && generation.identifiers() >= 1 << 20, "{before}");
+    assert_eq!((generation.len(), generation.live(), generation.complete()), (15_001, 14_999, 15_001));
+    assert_eq!((generation.slot_of(7), generation.slot_of(8)), (None, Some(15_000)));
+    assert!((9..15_000).all(|id| generation.slot_of(id) == Some(id)));
+}
+
 /// Hundreds of equal vectors among others.
 fn among_equal(others: u32) -> (VectorIndex, Model) {
     ALWAYS_WALK.set(true);
