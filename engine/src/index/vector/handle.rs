@@ -226,31 +226,31 @@ impl VectorIndex {
         const BLOCK: usize = 64;
         let generation = self.generation.load();
         let Some(unit) = unit(query).filter(|unit| unit.len() == self.options.dimension) else { return };
-        let kernels = kernels::kernels();
-        let mut slots = [0; BLOCK];
-        let mut names = [0; BLOCK];
-        let mut out = [0.0; BLOCK];
-        let mut count = 0;
-        // The rows are taken after the slots: what a slot names is complete then.
-        let mut flush = |names: &[u32], slots: &[u32], out: &mut [f32]| {
-            kernels.gather_f32(&unit, generation.vector_rows(), slots, out);
-            for (id, score) in names.iter().zip(out.iter()) {
+        let slot_of = |id: u32| generation.slot_of(id).filter(|slot| generation.vector(*slot).is_some());
+        let mut named = ids.into_iter().filter_map(|id| Some((id, slot_of(id)?)));
+        let (mut names, mut slots) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+        let mut scores = [0.0; BLOCK];
+        loop {
+            names.clear();
+            slots.clear();
+            for (name, slot) in named.by_ref().take(BLOCK) {
+                names.push(name);
+                slots.push(slot);
+            }
+            if names.is_empty() {
+                break;
+            }
+            // The rows are taken after the slots: what a slot names is complete then.
+            kernels::kernels().gather_f32(
+                &unit,
+                generation.vector_rows(),
+                &slots,
+                &mut scores[..slots.len()],
+            );
+            for (id, score) in names.iter().zip(&scores) {
                 found(*id, score.clamp(-1.0, 1.0));
             }
-        };
-        for id in ids {
-            let Some(slot) = generation.slot_of(id) else { continue };
-            if generation.vector(slot).is_none() {
-                continue;
-            }
-            (names[count], slots[count]) = (id, slot);
-            count += 1;
-            if count == BLOCK {
-                flush(&names, &slots, &mut out);
-                count = 0;
-            }
         }
-        flush(&names[..count], &slots[..count], &mut out[..count]);
     }
 
     /// True when the identifier has a vector.

@@ -123,6 +123,7 @@ impl Search<'_> {
         let plan = plan::choose(generation, candidates, self.wanted, self.ef, self.allowed.is_some());
         if plan != Plan::Exact {
             self.rotation.apply(query.rotated());
+            query.prepare_scalar(generation.codes().scalar());
         }
         scratch.best.reset(self.wanted);
         let settled = generation.graph().map_or(0, |graph| graph.settled()).min(slots);
@@ -201,7 +202,6 @@ impl Search<'_> {
         scratch: &mut Scratch,
     ) -> bool {
         let codes = self.generation.codes();
-        scratch.query.prepare_scalar(codes.scalar());
         let Scratch { query, walk, .. } = scratch;
         let walker = Walk { kernels, codes, query, ef };
         // Dead slots alone need no second list: the plan made this one longer by as much as
@@ -265,10 +265,12 @@ impl Search<'_> {
         if from >= slots {
             return;
         }
-        scratch.query.prepare_scalar(self.generation.codes().scalar());
         let mut estimates = std::mem::take(&mut scratch.estimates);
         let mut picked = std::mem::take(&mut scratch.picked);
-        self.estimate(kernels, first, from..slots, scratch, &mut picked, &mut estimates);
+        match first {
+            Pass::Codes => self.estimate_codes(kernels, from..slots, scratch, &mut picked, &mut estimates),
+            Pass::Bits => self.estimate_bits(kernels, from..slots, scratch, &mut picked, &mut estimates),
+        }
         scratch.work.scanned += estimates.len();
         let filtered = self.allowed.is_some() || first == Pass::Codes;
         let slot_at = |at: usize| if filtered { picked[at] } else { (from + at) as u32 };
@@ -343,26 +345,34 @@ impl Search<'_> {
         self.compare(kernels, &block[..count], scratch);
     }
 
-    /// Estimates all slots of a range, or those of it that are allowed, which are picked out
-    /// then. Dead slots get an estimate below every other.
-    fn estimate(
+    /// Picks out the slots of a range that may be found, and estimates them from their codes.
+    fn estimate_codes(
         &self,
         kernels: &'static dyn Kernels,
-        first: Pass,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+        picked: &mut Vec<u32>,
+        estimates: &mut Vec<f32>,
+    ) {
+        let Scratch { query, dots, .. } = scratch;
+        self.pick(range.start, range.end, picked);
+        dots.resize(picked.len(), 0);
+        estimates.clear();
+        estimates.resize(picked.len(), 0.0);
+        self.generation.codes().estimate(kernels, query, picked, dots, estimates);
+    }
+
+    /// Estimates all slots of a range from their sign bits, or those of it that are allowed,
+    /// which are picked out then. Dead slots get an estimate below every other.
+    fn estimate_bits(
+        &self,
+        kernels: &'static dyn Kernels,
         Range { start: from, end: slots }: Range<usize>,
         scratch: &mut Scratch,
         picked: &mut Vec<u32>,
         estimates: &mut Vec<f32>,
     ) {
-        let Scratch { query, sums, dots, .. } = scratch;
-        if first == Pass::Codes {
-            self.pick(from, slots, picked);
-            dots.resize(picked.len(), 0);
-            estimates.clear();
-            estimates.resize(picked.len(), 0.0);
-            self.generation.codes().estimate(kernels, query, picked, dots, estimates);
-            return;
-        }
+        let Scratch { query, sums, .. } = scratch;
         query.prepare_bits();
         let rows = self.generation.bit_rows();
         estimates.clear();
