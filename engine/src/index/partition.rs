@@ -3,11 +3,11 @@
 //! Each version of a card is a row; a row is open while its version is the current one.
 //! Closed rows serve reads of the past through the same code as reads of the present.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::Result;
-use crate::card::{Card, CardId, LinkKind, Reason, Role, State, Track};
+use crate::card::{Card, CardId, LinkKind, Polarity, Reason, Role, State, Track};
 use crate::index::conversation::Conversations;
 use crate::index::present::Present;
 use crate::index::rows::RowSet;
@@ -31,6 +31,8 @@ pub(crate) struct Row {
     pub(crate) length: u32,
     /// True when the content asks something.
     pub(crate) question: bool,
+    /// What the card rules out, if it does, in lower case.
+    pub(crate) excludes: Option<Box<str>>,
 }
 
 /// The facts of a row that every search looks at, kept together for speed.
@@ -130,6 +132,8 @@ pub(crate) struct Partition {
     conversations: Conversations,
     names: Names,
     hashes: HashMap<u64, Vec<CardId>>,
+    /// Open rows that rule something out.
+    exclusions: BTreeSet<u32>,
     applied: u64,
     checksum: u64,
     row_bytes: usize,
@@ -180,6 +184,7 @@ impl Partition {
             subject,
             length: card.content.chars().count() as u32,
             question: is_question(&card.content),
+            excludes: excluded(card),
             card: stripped(card),
             until: Timestamp::MAX,
         };
@@ -233,6 +238,9 @@ impl Partition {
         let (hot, voice) = self.facts_of(&row);
         self.hot.push(hot);
         self.voices.push(voice);
+        if current && row.excludes.is_some() {
+            self.exclusions.insert(number);
+        }
         if current {
             self.join(number, &row);
             self.show(number);
@@ -273,6 +281,7 @@ impl Partition {
 
     fn close(&mut self, number: u32, at: Timestamp) {
         self.hide(number);
+        self.exclusions.remove(&number);
         self.rows[number as usize].until = at;
         self.hot[number as usize].until = at.as_micros();
         self.leave(number);
@@ -410,6 +419,11 @@ impl Partition {
         &self.names.names
     }
 
+    /// Rows of current versions that rule something out, whatever their state.
+    pub(crate) fn exclusions(&self) -> impl Iterator<Item = u32> + '_ {
+        self.exclusions.iter().copied()
+    }
+
     /// Cards whose present or earlier statement has that topic or subject.
     pub(crate) fn by_hash(&self, hash: u64) -> &[CardId] {
         self.hashes.get(&hash).map_or(&[], Vec::as_slice)
@@ -459,6 +473,27 @@ pub(crate) fn statement(card: &Card) -> &str {
         Some(summary) if judge::analyze(&card.content).refers_back() => summary,
         _ => &card.content,
     }
+}
+
+/// What a card rules out: its fact's value or what its words name. A turn of a conversation
+/// is an event, which rules nothing out for later.
+fn excluded(card: &Card) -> Option<Box<str>> {
+    /// An excluded card need not say "never": then the whole of a short text is the object.
+    const SHORT: usize = 40;
+    if card.is_event() {
+        return None;
+    }
+    let named = judge::excluded_object(&card.content);
+    let object = match card.polarity {
+        Polarity::Affirmed => named,
+        Polarity::Excluded => card
+            .fact
+            .as_ref()
+            .map(|fact| fact.value.to_lowercase())
+            .or(named)
+            .or_else(|| (card.content.len() <= SHORT).then(|| card.content.trim().to_lowercase())),
+    };
+    object.map(Into::into)
 }
 
 fn stripped(card: &Card) -> Card {

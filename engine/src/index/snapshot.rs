@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 
 const MAGIC: &[u8; 8] = b"MCINDEX\0";
 /// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 
 /// Writes a partition as bytes of a snapshot file.
 pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
@@ -80,6 +80,7 @@ fn encode_row(row: &Row, out: &mut Vec<u8>) -> Result<()> {
     }
     out.extend_from_slice(&row.length.to_le_bytes());
     out.push(u8::from(row.question));
+    section(out, row.excludes.as_deref().unwrap_or_default().as_bytes());
     section(out, &card);
     Ok(())
 }
@@ -94,8 +95,10 @@ fn decode_row(reader: &mut Reader<'_>) -> Result<Row, String> {
     let (topic, subject) = (hash()?, hash()?);
     let length = reader.u32()?;
     let question = reader.array::<1>()? == [1];
+    let excludes = std::str::from_utf8(reader.section()?).map_err(|e| e.to_string())?;
+    let excludes = Some(excludes).filter(|object| !object.is_empty()).map(Into::into);
     let card = record::decode_card(reader.section()?)?;
-    Ok(Row { card, until, topic, subject, length, question })
+    Ok(Row { card, until, topic, subject, length, question, excludes })
 }
 
 fn section(out: &mut Vec<u8>, bytes: &[u8]) {

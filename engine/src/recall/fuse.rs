@@ -8,7 +8,7 @@
 //! 2. their weighted sum, lowered where terms of the question are not covered;
 //! 3. factors: another speaker than the one named, the assistant, cards that ask;
 //! 4. neighbours in the conversation lend, the session's best lend;
-//! 5. identifiers of the question add;
+//! 5. identifiers of the question add; of turns, the re-ranker's judgement does;
 //! 6. `1 − exp(−raw / squash)` brings the sum to 0..1: the relevance;
 //! 7. recency, importance and confidence decide a capped share.
 
@@ -51,6 +51,8 @@ pub struct Parts {
     pub alone: f32,
     /// Identifiers of the question found whole.
     pub identifier: f32,
+    /// Added or taken away by the re-ranker.
+    pub rerank: f32,
     /// Freshness, by the half-life of the category.
     pub recency: f32,
     /// Importance of the card.
@@ -80,6 +82,7 @@ impl Parts {
             + self.session
             + self.alone
             + self.identifier
+            + self.rerank
     }
 
     fn scale(&mut self, by: f32) {
@@ -96,6 +99,7 @@ impl Parts {
             &mut self.session,
             &mut self.alone,
             &mut self.identifier,
+            &mut self.rerank,
         ] {
             *part *= by;
         }
@@ -336,6 +340,21 @@ impl<'a> Scorer<'a> {
         Some(self.relevance(raw)).filter(|relevance| *relevance >= least)
     }
 
+    /// Evidence of a row with all that is lent to it.
+    pub(super) fn raw(&self, number: usize, row: u32) -> f32 {
+        self.raw_of(number, &self.evidence[number], row).0
+    }
+
+    /// Relevance of a row whose evidence is adjusted.
+    pub(super) fn relevance_with(&self, number: usize, row: u32, adjusted: f32) -> f32 {
+        self.relevance((self.raw(number, row) + adjusted).max(0.0))
+    }
+
+    /// The evidence of every partition.
+    pub(super) fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+
     /// Score of a row with that relevance, 0 to 1. But for rounding it is never above the
     /// relevance.
     pub(super) fn score(&self, number: usize, row: u32, relevance: f32) -> f32 {
@@ -345,7 +364,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// The parts of a row's score; they add up to it.
-    pub(super) fn parts(&self, number: usize, row: u32) -> Parts {
+    pub(super) fn parts(&self, number: usize, row: u32, adjusted: f32) -> Parts {
         let evidence = &self.evidence[number];
         let Own { relevance: own, mut parts } = self.own(&evidence.legs(row));
         self.factors(number, row, &mut parts, own);
@@ -365,6 +384,9 @@ impl<'a> Scorer<'a> {
             _ => parts.session = session,
         }
         parts.identifier = identifier;
+        // Nothing falls below nothing.
+        parts.rerank = adjusted.max(-raw);
+        let raw = (raw + adjusted).max(0.0);
         let (relevance, cap) = (self.relevance(raw), self.cap());
         let (recency, importance, confidence) = self.modifiers(number, row);
         parts.scale(if raw > 1e-12 { relevance / raw * (1.0 - cap) } else { 0.0 });

@@ -52,6 +52,8 @@ pub struct Weights {
     pub session: f32,
     /// Bonus for holding all identifiers of the question (2.0).
     pub identifier: f32,
+    /// Factor on what the re-ranker adds or takes away (1.0; 0 switches it off).
+    pub rerank: f32,
     /// Raw score that makes a relevance of 0.63 (1.5).
     pub squash: f32,
     /// Share of the score that recency, importance and confidence together decide (0.1):
@@ -86,6 +88,7 @@ impl Default for Weights {
             alone: 0.4,
             session: 0.3,
             identifier: 2.0,
+            rerank: 1.0,
             squash: 1.5,
             modifier_cap: 0.1,
             recency: 0.3,
