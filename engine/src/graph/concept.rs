@@ -263,7 +263,11 @@ pub(super) fn of_question(words: &Words<'_>) -> ConceptSet {
         }
         asked_before = true;
         let place = asks_place(words, at);
-        found = found.union(if place { ConceptSet::of(&[Concept::Place]) } else { of_asking_word(words.key(token)) });
+        found = found.union(if place {
+            ConceptSet::of(&[Concept::Place])
+        } else {
+            of_asking_word(words.key(token))
+        });
         if !place && open.is_none() && asks_for_thing(words.key(token)) {
             open = Some(at);
         }
@@ -308,21 +312,23 @@ fn is_relative(words: &Words<'_>, at: usize, asked_before: bool) -> bool {
 
 fn of_asking_word(key: &str) -> ConceptSet {
     match key {
-        "where" | "哪里" | "哪儿" | "何处" | "什么地方" | "哪个地方" | "哪边" => ConceptSet::of(&[Concept::Place]),
-        "who" | "whom" | "whose" | "谁" | "哪位" | "什么人" | "哪个人" | "何人" => ConceptSet::of(&[Concept::Person]),
-        "when" | "什么时候" | "何时" | "哪天" | "哪一天" | "几号" | "几月" | "哪年" | "哪一年" | "什么日子" | "星期几" | "周几"
-        | "what date" | "what day" | "which day" | "what year" | "which year" | "what month" | "which month" => {
-            ConceptSet::of(&[Concept::Date])
+        "where" | "哪里" | "哪儿" | "何处" | "什么地方" | "哪个地方" | "哪边" => {
+            ConceptSet::of(&[Concept::Place])
         }
+        "who" | "whom" | "whose" | "谁" | "哪位" | "什么人" | "哪个人" | "何人" => {
+            ConceptSet::of(&[Concept::Person])
+        }
+        "when" | "什么时候" | "何时" | "哪天" | "哪一天" | "几号" | "几月" | "哪年" | "哪一年"
+        | "什么日子" | "星期几" | "周几" | "what date" | "what day" | "which day" | "what year"
+        | "which year" | "what month" | "which month" => ConceptSet::of(&[Concept::Date]),
         "几点" | "几点钟" | "什么时间" | "what time" => ConceptSet::of(&[Concept::Time]),
         "how long" | "多久" | "多长时间" | "几年" | "几天" | "几个月" | "几个小时" | "几小时" | "几周" => {
             ConceptSet::of(&[Concept::Duration])
         }
         "how old" | "多大" | "几岁" | "多大年纪" | "多少岁" => ConceptSet::of(&[Concept::Age]),
         "how much" | "多少钱" => ConceptSet::of(&[Concept::Money, Concept::Number]),
-        "how many" | "how many times" | "多少" | "几" | "几个" | "几次" | "几只" | "几本" | "几部" | "几条" => {
-            ConceptSet::of(&[Concept::Number])
-        }
+        "how many" | "how many times" | "多少" | "几" | "几个" | "几次" | "几只" | "几本" | "几部"
+        | "几条" => ConceptSet::of(&[Concept::Number]),
         _ => ConceptSet::EMPTY,
     }
 }
@@ -331,10 +337,48 @@ fn of_asking_word(key: &str) -> ConceptSet {
 fn asks_for_thing(key: &str) -> bool {
     matches!(
         key,
-        "what" | "which" | "how many" | "how much" | "whose" | "what kind of" | "what kinds of" | "what type of"
-            | "what types of" | "what sort of" | "what sorts of" | "什么" | "哪些" | "哪" | "哪个" | "几" | "几个" | "几只"
-            | "几本" | "几部" | "几条" | "多少" | "哪种" | "哪几" | "哪几个" | "哪几种" | "哪几本" | "哪几部" | "哪本" | "哪部"
-            | "哪只" | "哪家" | "哪所" | "什么样的" | "什么样" | "哪门" | "哪首" | "啥" | "哪一个" | "哪款" | "哪种类型的" | "哪位"
+        "what"
+            | "which"
+            | "how many"
+            | "how much"
+            | "whose"
+            | "what kind of"
+            | "what kinds of"
+            | "what type of"
+            | "what types of"
+            | "what sort of"
+            | "what sorts of"
+            | "什么"
+            | "哪些"
+            | "哪"
+            | "哪个"
+            | "几"
+            | "几个"
+            | "几只"
+            | "几本"
+            | "几部"
+            | "几条"
+            | "多少"
+            | "哪种"
+            | "哪几"
+            | "哪几个"
+            | "哪几种"
+            | "哪几本"
+            | "哪几部"
+            | "哪本"
+            | "哪部"
+            | "哪只"
+            | "哪家"
+            | "哪所"
+            | "什么样的"
+            | "什么样"
+            | "哪门"
+            | "哪首"
+            | "啥"
+            | "哪一个"
+            | "哪款"
+            | "哪种类型的"
+            | "哪位"
     )
 }
 
@@ -343,9 +387,8 @@ fn asks_for_thing(key: &str) -> bool {
 fn english_head(words: &Words<'_>, at: usize) -> ConceptSet {
     let tokens = words.tokens();
     let mut after = at + 1;
-    let is_copula = |token: &Token| {
-        matches!(words.key(token), "is" | "are" | "was" | "were" | "'s" | "'re" | "be")
-    };
+    let is_copula =
+        |token: &Token| matches!(words.key(token), "is" | "are" | "was" | "were" | "'s" | "'re" | "be");
     let named = tokens.get(after).is_some_and(is_copula);
     if named {
         after += 1;
@@ -395,7 +438,9 @@ fn chinese_head(words: &Words<'_>, at: usize) -> ConceptSet {
     }
     // 我最喜欢的颜色是什么, 我的猫叫什么
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-    let links = before.is_some_and(|token| matches!(words.key(token), "是" | "叫" | "为" | "有" | "都是" | "叫做" | "都有"));
+    let links = before.is_some_and(|token| {
+        matches!(words.key(token), "是" | "叫" | "为" | "有" | "都是" | "叫做" | "都有")
+    });
     if links {
         if matches!(words.key(&tokens[at - 1]), "叫" | "叫做") {
             found = ConceptSet::of(&[Concept::Name]);

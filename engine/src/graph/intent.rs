@@ -175,9 +175,10 @@ fn look(words: &Words<'_>) -> Seen {
     for (at, token) in tokens.iter().enumerate() {
         let next = words.key_at(at + 1);
         match words.key(token) {
-            "favourite" | "favorite" | "prefer" | "prefers" | "preferred" | "preference" | "preferences" | "likes" | "enjoy" | "enjoys"
-            | "dislike" | "dislikes" | "hate" | "hates" | "fond of" | "最喜欢" | "喜欢" | "最爱" | "偏好" | "喜好" | "讨厌" | "更喜欢"
-            | "偏爱" | "不喜欢" | "爱吃" | "喜欢吃" | "爱" | "感兴趣" => seen.like = true,
+            "favourite" | "favorite" | "prefer" | "prefers" | "preferred" | "preference" | "preferences"
+            | "likes" | "enjoy" | "enjoys" | "dislike" | "dislikes" | "hate" | "hates" | "fond of"
+            | "最喜欢" | "喜欢" | "最爱" | "偏好" | "喜好" | "讨厌" | "更喜欢" | "偏爱" | "不喜欢"
+            | "爱吃" | "喜欢吃" | "爱" | "感兴趣" => seen.like = true,
             // "What is it like" is no liking, "would I like" is.
             "like" | "love" | "loves" | "loved" | "liked" => {
                 let before = at.checked_sub(1).map(|before| &tokens[before]);
@@ -188,25 +189,38 @@ fn look(words: &Words<'_>) -> Seen {
                         || before.has(Tag::RELATION)
                 });
             }
-            "rule" | "rules" | "policy" | "policies" | "guideline" | "guidelines" | "convention" | "conventions" | "regulation"
-            | "regulations" | "standard" | "standards" | "requirement" | "requirements" | "allowed" | "permitted" | "forbidden"
-            | "prohibited" | "supposed" | "mandatory" | "规则" | "规定" | "政策" | "制度" | "规范" | "准则" | "要求" | "约定" | "允许" | "禁止"
-            | "禁忌" | "不许" | "守则" | "原则" | "流程规定" | "惯例" => seen.rule_word = true,
+            "rule" | "rules" | "policy" | "policies" | "guideline" | "guidelines" | "convention"
+            | "conventions" | "regulation" | "regulations" | "standard" | "standards" | "requirement"
+            | "requirements" | "allowed" | "permitted" | "forbidden" | "prohibited" | "supposed"
+            | "mandatory" | "规则" | "规定" | "政策" | "制度" | "规范" | "准则" | "要求" | "约定"
+            | "允许" | "禁止" | "禁忌" | "不许" | "守则" | "原则" | "流程规定" | "惯例" => {
+                seen.rule_word = true
+            }
             "should" | "must" => seen.may |= at < 2 || !tokens[at].starts,
             "must not" | "shouldn't" => seen.may = true,
             "may" if tokens[at].starts && next == "i" => seen.may = true,
             "can" | "could" if next == "we" || (next == "i" && words.key_at(at + 2) != "help") => {
                 seen.may |= tokens[at].starts;
             }
-            "need" | "have" if next == "to" => seen.may |= tokens.first().is_some_and(|first| first.has(Tag::AUXILIARY)),
-            "应该" | "必须" | "可以" | "能不能" | "可不可以" | "该不该" | "不能" | "需要" | "要不要" => seen.may = true,
+            "need" | "have" if next == "to" => {
+                seen.may |= tokens.first().is_some_and(|first| first.has(Tag::AUXILIARY))
+            }
+            "应该" | "必须" | "可以" | "能不能" | "可不可以" | "该不该" | "不能" | "需要" | "要不要" => {
+                seen.may = true
+            }
             "did" | "didn't" | "was" | "were" | "had" => seen.past = true,
-            "last week" | "last month" | "last year" | "last night" | "yesterday" | "last time" | "ago" | "昨天" | "前天" | "上周" | "上个月"
-            | "去年" | "上次" | "上一次" | "过" | "曾经" | "刚才" | "昨晚" | "上周末" | "之前" | "前几天" | "看过" | "去过" | "读过" | "吃过" | "玩过"
-            | "听过" | "去了" | "看了" | "买了" | "吃了" | "读了" | "了" | "当时" | "那天" | "那次" => seen.past = true,
-            "happened" | "happen" | "happening" | "发生" | "发生了" | "怎么了" | "经过" | "出了什么事" | "怎么回事" => seen.happen = true,
+            "last week" | "last month" | "last year" | "last night" | "yesterday" | "last time" | "ago"
+            | "昨天" | "前天" | "上周" | "上个月" | "去年" | "上次" | "上一次" | "过" | "曾经" | "刚才"
+            | "昨晚" | "上周末" | "之前" | "前几天" | "看过" | "去过" | "读过" | "吃过" | "玩过" | "听过"
+            | "去了" | "看了" | "买了" | "吃了" | "读了" | "了" | "当时" | "那天" | "那次" => {
+                seen.past = true
+            }
+            "happened" | "happen" | "happening" | "发生" | "发生了" | "怎么了" | "经过" | "出了什么事"
+            | "怎么回事" => seen.happen = true,
             "about" => seen.about |= at > 0 && matches!(words.key_at(at - 1), "me" | "know" | "remember"),
-            "name" | "names" | "called" | "named" | "叫" | "叫什么" | "名字" | "叫做" | "姓" => seen.called = true,
+            "name" | "names" | "called" | "named" | "叫" | "叫什么" | "名字" | "叫做" | "姓" => {
+                seen.called = true
+            }
             _ => {}
         }
     }
@@ -222,13 +236,26 @@ fn is_procedure(words: &Words<'_>, asking: Option<usize>, seen: &Seen) -> bool {
             "to" | "do" | "can" | "should" | "could" | "would" => true,
             "does" => !seen.like && !matches!(words.key_at(at + 3), "feel" | "look" | "know" | "think"),
             "is" | "are" => words.tokens()[at..].iter().take(8).any(|token| {
-                matches!(words.key(token), "done" | "made" | "configured" | "deployed" | "installed" | "built" | "handled" | "set" | "processed")
+                matches!(
+                    words.key(token),
+                    "done"
+                        | "made"
+                        | "configured"
+                        | "deployed"
+                        | "installed"
+                        | "built"
+                        | "handled"
+                        | "set"
+                        | "processed"
+                )
             }),
             _ => false,
         },
         "怎么样" => false,
         "怎么" | "怎样" | "如何" | "咋" => {
-            !seen.past && !matches!(next, "了" | "" | "?") && !matches!(words.key_at(at + 1), "看待" | "会" | "知道" | "说" | "认识" | "看")
+            !seen.past
+                && !matches!(next, "了" | "" | "?")
+                && !matches!(words.key_at(at + 1), "看待" | "会" | "知道" | "说" | "认识" | "看")
         }
         "怎么办" => true,
         _ => false,
@@ -239,8 +266,23 @@ fn is_instruction_word(words: &Words<'_>) -> bool {
     words.tokens().iter().any(|token| {
         matches!(
             words.key(token),
-            "steps" | "procedure" | "instructions" | "instruction" | "workflow" | "tutorial" | "walkthrough" | "runbook" | "步骤" | "流程" | "教程"
-                | "操作方法" | "做法" | "方法" | "怎么做" | "怎么弄" | "怎么用"
+            "steps"
+                | "procedure"
+                | "instructions"
+                | "instruction"
+                | "workflow"
+                | "tutorial"
+                | "walkthrough"
+                | "runbook"
+                | "步骤"
+                | "流程"
+                | "教程"
+                | "操作方法"
+                | "做法"
+                | "方法"
+                | "怎么做"
+                | "怎么弄"
+                | "怎么用"
         )
     })
 }
@@ -251,7 +293,11 @@ fn entity(words: &Words<'_>, shape: Shape, asking: Option<usize>, seen: &Seen) -
     let next = asking.map_or("", |at| words.key_at(at + 1));
     if shape.wants == Some(Wants::Person) {
         // "Who did I meet" asks what happened; "who is", "who works" ask for a person.
-        return if seen.past && next != "was" && next != "is" && !seen.called && next != "'s" { None } else { Some("asks_person") };
+        return if seen.past && next != "was" && next != "is" && !seen.called && next != "'s" {
+            None
+        } else {
+            Some("asks_person")
+        };
     }
     if seen.about && shape.wants.is_none() {
         return Some("tell_about");
@@ -273,7 +319,15 @@ fn entity(words: &Words<'_>, shape: Shape, asking: Option<usize>, seen: &Seen) -
             return Some("asks_what_it_is");
         }
         let head = concepts_of_head(words, at);
-        if !head.intersection(ConceptSet::of(&[Concept::Contact, Concept::Name, Concept::Age, Concept::Birthday, Concept::Job])).is_empty()
+        if !head
+            .intersection(ConceptSet::of(&[
+                Concept::Contact,
+                Concept::Name,
+                Concept::Age,
+                Concept::Birthday,
+                Concept::Job,
+            ]))
+            .is_empty()
         {
             return Some("asks_attribute");
         }
@@ -282,10 +336,18 @@ fn entity(words: &Words<'_>, shape: Shape, asking: Option<usize>, seen: &Seen) -
         let last = !tokens[at + 1..].iter().any(Token::is_content);
         let few = tokens[..at].iter().filter(|token| token.is_content()).take(8).count();
         let head = concepts_of_head(words, at);
-        if last && few > 0 && few < 6 && words.key_at(at.wrapping_sub(1)) == "是" && head.is_empty() && !seen.past {
+        if last
+            && few > 0
+            && few < 6
+            && words.key_at(at.wrapping_sub(1)) == "是"
+            && head.is_empty()
+            && !seen.past
+        {
             return Some("asks_what_it_is");
         }
-        if !head.intersection(ConceptSet::of(&[Concept::Contact, Concept::Name, Concept::Job])).is_empty() && !seen.past {
+        if !head.intersection(ConceptSet::of(&[Concept::Contact, Concept::Name, Concept::Job])).is_empty()
+            && !seen.past
+        {
             return Some("asks_attribute");
         }
     }
@@ -299,19 +361,28 @@ fn is_work_on_text(words: &Words<'_>) -> bool {
     let mut this = false;
     for (at, token) in tokens.iter().enumerate().take(24) {
         let key = words.key(token);
-        if token.kind == TokenKind::Mark && key == ":" || token.kind == TokenKind::End && words.source(token) == "\n" {
+        if token.kind == TokenKind::Mark && key == ":"
+            || token.kind == TokenKind::End && words.source(token) == "\n"
+        {
             return command && this && tokens[at + 1..].iter().any(Token::is_content);
         }
         match key {
-            "please" | "can" | "could" | "you" | "help" | "me" | "请" | "帮我" | "帮忙" | "麻烦" | "你" | "把" | "将" | "给我" | "帮" | "," => {}
-            "translate" | "summarize" | "summarise" | "rewrite" | "proofread" | "paraphrase" | "rephrase" | "correct" | "翻译" | "翻译成" | "润色"
-            | "改写" | "总结" | "概括" | "校对" => {
+            "please" | "can" | "could" | "you" | "help" | "me" | "请" | "帮我" | "帮忙" | "麻烦" | "你"
+            | "把" | "将" | "给我" | "帮" | "," => {}
+            "translate" | "summarize" | "summarise" | "rewrite" | "proofread" | "paraphrase" | "rephrase"
+            | "correct" | "翻译" | "翻译成" | "润色" | "改写" | "总结" | "概括" | "校对" => {
                 command = true;
                 this |= key.starts_with('翻');
             }
-            "this" | "these" | "following" | "below" | "以下" | "下面" | "下列" | "这段" | "这段话" | "这句话" | "这句" | "这个" | "这篇" => this = true,
+            "this" | "these" | "following" | "below" | "以下" | "下面" | "下列" | "这段" | "这段话"
+            | "这句话" | "这句" | "这个" | "这篇" => this = true,
             // Whatever reaches back to what was said before needs it.
-            _ if token.has(Tag::FIRST | Tag::ASKS) || matches!(key, "last" | "previous" | "yesterday" | "earlier" | "上次" | "之前" | "昨天") => {
+            _ if token.has(Tag::FIRST | Tag::ASKS)
+                || matches!(
+                    key,
+                    "last" | "previous" | "yesterday" | "earlier" | "上次" | "之前" | "昨天"
+                ) =>
+            {
                 return false;
             }
             _ if !command => return false,

@@ -9,7 +9,10 @@ use super::words::{Token, TokenKind};
 const LONGEST_RUN: usize = 7;
 
 pub(super) fn find(finder: &Finder<'_, '_>, at: usize) -> Found {
-    identifier(finder, at).or_else(|| product(finder, at)).or_else(|| titled(finder, at)).or_else(|| run(finder, at))
+    identifier(finder, at)
+        .or_else(|| product(finder, at))
+        .or_else(|| titled(finder, at))
+        .or_else(|| run(finder, at))
 }
 
 fn is_latin(token: &Token) -> bool {
@@ -31,7 +34,8 @@ fn identifier(finder: &Finder<'_, '_>, at: usize) -> Found {
     if token.kind == TokenKind::Mark && matches!(finder.key(at), "#" | "№") {
         let next = finder.token(at + 1)?;
         let digits = finder.key(at + 1).bytes().filter(u8::is_ascii_digit).count();
-        return (next.glued && digits >= 2 && is_latin(next)).then(|| (glued_end(finder, at + 1), None, Kind::Identifier));
+        return (next.glued && digits >= 2 && is_latin(next))
+            .then(|| (glued_end(finder, at + 1), None, Kind::Identifier));
     }
     // What hangs on a part before was looked at from there.
     let inner = token.glued && finder.before(at).is_some_and(is_latin);
@@ -80,9 +84,24 @@ pub(super) fn product(finder: &Finder<'_, '_>, at: usize) -> Found {
     if !token.has(Tag::BRAND) && !mixed {
         return None;
     }
-    if token.kind == TokenKind::Word && !token.capital && !finder.words.source(token).contains(char::is_uppercase) {
+    if token.kind == TokenKind::Word
+        && !token.capital
+        && !finder.words.source(token).contains(char::is_uppercase)
+    {
         // "python" in small letters is a product all the same; "switch" and "core" are words.
-        let plain = matches!(finder.key(at), "model" | "switch" | "surface" | "core" | "mate" | "galaxy" | "canon" | "windows" | "pixel" | "kindle");
+        let plain = matches!(
+            finder.key(at),
+            "model"
+                | "switch"
+                | "surface"
+                | "core"
+                | "mate"
+                | "galaxy"
+                | "canon"
+                | "windows"
+                | "pixel"
+                | "kindle"
+        );
         if plain {
             return None;
         }
@@ -92,11 +111,30 @@ pub(super) fn product(finder: &Finder<'_, '_>, at: usize) -> Found {
     while end < at + 6 {
         let Some(next) = finder.token(end) else { break };
         let key = finder.key(end);
-        let modifier = matches!(key, "pro" | "max" | "plus" | "ultra" | "mini" | "air" | "se" | "ti" | "super" | "lite" | "fold" | "flip" | "x" | "s" | "y")
-            && next.kind == TokenKind::Word
+        let modifier = matches!(
+            key,
+            "pro"
+                | "max"
+                | "plus"
+                | "ultra"
+                | "mini"
+                | "air"
+                | "se"
+                | "ti"
+                | "super"
+                | "lite"
+                | "fold"
+                | "flip"
+                | "x"
+                | "s"
+                | "y"
+        ) && next.kind == TokenKind::Word
             && (next.capital || next.glued);
-        let number = matches!(next.kind, TokenKind::Number | TokenKind::Mixed) && key.len() <= 6 && !key.contains([':', '/']);
-        if !(modifier || number || (next.has(Tag::BRAND) && (next.capital || next.kind == TokenKind::Mixed))) {
+        let number = matches!(next.kind, TokenKind::Number | TokenKind::Mixed)
+            && key.len() <= 6
+            && !key.contains([':', '/']);
+        if !(modifier || number || (next.has(Tag::BRAND) && (next.capital || next.kind == TokenKind::Mixed)))
+        {
             break;
         }
         model = true;
@@ -106,14 +144,21 @@ pub(super) fn product(finder: &Finder<'_, '_>, at: usize) -> Found {
         // 苹果 and 理想 alone are words; with a model they are brands.
         return model.then_some((end, None, Kind::Product));
     }
-    let alone = matches!(finder.key(at), "model" | "mate" | "core" | "surface" | "switch" | "galaxy" | "pixel" | "canon");
+    let alone = matches!(
+        finder.key(at),
+        "model" | "mate" | "core" | "surface" | "switch" | "galaxy" | "pixel" | "canon"
+    );
     (model || !alone).then_some((end, None, Kind::Product))
 }
 
 /// mate60, iphone15.
 fn is_brand_with_number(key: &str) -> bool {
     let letters = key.trim_end_matches(|c: char| c.is_ascii_digit());
-    letters.len() < key.len() && matches!(letters, "iphone" | "mate" | "ipad" | "rtx" | "gtx" | "gpt" | "pixel" | "redmi" | "ps" | "galaxy" | "p")
+    letters.len() < key.len()
+        && matches!(
+            letters,
+            "iphone" | "mate" | "ipad" | "rtx" | "gtx" | "gpt" | "pixel" | "redmi" | "ps" | "galaxy" | "p"
+        )
         && (letters != "p" && letters != "ps" || key.len() > 2)
 }
 
@@ -130,7 +175,10 @@ fn titled(finder: &Finder<'_, '_>, at: usize) -> Found {
     let start = end;
     while end < start + 3
         && finder.token(end).is_some_and(|next| {
-            next.kind == TokenKind::Word && next.capital && (!next.has(Tag::STOP) || next.has(Tag::GIVEN)) && !next.starts
+            next.kind == TokenKind::Word
+                && next.capital
+                && (!next.has(Tag::STOP) || next.has(Tag::GIVEN))
+                && !next.starts
         })
     {
         end += 1;
@@ -139,7 +187,24 @@ fn titled(finder: &Finder<'_, '_>, at: usize) -> Found {
 }
 
 fn is_particle(key: &str) -> bool {
-    matches!(key, "of" | "the" | "de" | "van" | "von" | "der" | "den" | "la" | "le" | "di" | "da" | "du" | "del" | "&" | "bin" | "el")
+    matches!(
+        key,
+        "of" | "the"
+            | "de"
+            | "van"
+            | "von"
+            | "der"
+            | "den"
+            | "la"
+            | "le"
+            | "di"
+            | "da"
+            | "du"
+            | "del"
+            | "&"
+            | "bin"
+            | "el"
+    )
 }
 
 /// True where a capital at this place may begin or go on with a name.
@@ -161,7 +226,10 @@ fn may_name(finder: &Finder<'_, '_>, at: usize) -> bool {
 
 fn run(finder: &Finder<'_, '_>, at: usize) -> Found {
     let first = finder.token(at)?;
-    if !may_name(finder, at) || (first.glued && finder.before(at).is_some_and(|before| before.kind == TokenKind::Word && before.capital)) {
+    if !may_name(finder, at)
+        || (first.glued
+            && finder.before(at).is_some_and(|before| before.kind == TokenKind::Word && before.capital))
+    {
         return None;
     }
     let mut end = at + 1;
@@ -171,11 +239,17 @@ fn run(finder: &Finder<'_, '_>, at: usize) -> Found {
         if finder.key(next) == "." && finder.before(next).is_some_and(|before| before.range().len() == 1) {
             next += 1;
         }
-        while next < end + 3 && is_particle(finder.key(next)) && !finder.token(next).is_some_and(|token| token.capital) {
+        while next < end + 3
+            && is_particle(finder.key(next))
+            && !finder.token(next).is_some_and(|token| token.capital)
+        {
             next += 1;
         }
         let joins = finder.token(next).is_some_and(|token| {
-            !token.starts && token.kind == TokenKind::Word && token.capital && (!token.has(Tag::STOP) || token.has(Tag::ORGANISATION | Tag::PLACE_END | Tag::GIVEN))
+            !token.starts
+                && token.kind == TokenKind::Word
+                && token.capital
+                && (!token.has(Tag::STOP) || token.has(Tag::ORGANISATION | Tag::PLACE_END | Tag::GIVEN))
                 && !token.has(Tag::CALENDAR)
         });
         if !joins || end - at >= LONGEST_RUN {
@@ -201,37 +275,68 @@ fn kind(finder: &Finder<'_, '_>, at: usize, end: usize, tokens: &[&Token]) -> Op
     if first.has(Tag::COMPANY) && single {
         return Some(Kind::Organisation);
     }
-    if !single && (last.has(Tag::ORGANISATION) || (first.has(Tag::ORGANISATION) && finder.key(at + 1) == "of")) {
+    if !single
+        && (last.has(Tag::ORGANISATION) || (first.has(Tag::ORGANISATION) && finder.key(at + 1) == "of"))
+    {
         return Some(Kind::Organisation);
     }
-    if single && first.has(Tag::PLACE) && !(first.has(Tag::GIVEN) && !matches!(before, "in" | "to" | "from" | "near")) {
+    if single
+        && first.has(Tag::PLACE)
+        && !(first.has(Tag::GIVEN) && !matches!(before, "in" | "to" | "from" | "near"))
+    {
         return Some(Kind::Place);
     }
     if !single && last.has(Tag::PLACE_END) {
         return Some(Kind::Place);
     }
-    let follows_relation = finder.before(at).is_some_and(|token| token.has(Tag::RELATION) && token.kind == TokenKind::Word);
+    let follows_relation =
+        finder.before(at).is_some_and(|token| token.has(Tag::RELATION) && token.kind == TokenKind::Word);
     let acts = next.is_some_and(|next| next.has(Tag::PERSONAL_VERB));
     if first.has(Tag::GIVEN) || (any(Tag::GIVEN) && !any(Tag::ORGANISATION | Tag::PLACE)) {
-        return Some(if single && first.has(Tag::PLACE) && before == "in" { Kind::Place } else { Kind::Person });
+        return Some(if single && first.has(Tag::PLACE) && before == "in" {
+            Kind::Place
+        } else {
+            Kind::Person
+        });
     }
     if !single && any(Tag::PLACE) && tokens.iter().all(|token| token.has(Tag::PLACE)) {
         return Some(Kind::Place);
     }
     // A common word with a capital, alone: "Coffee", "Jazz", "Violin".
-    let common = !first.entry.concepts.is_empty() || first.has(Tag::NATION | Tag::TITLE | Tag::RELATION | Tag::SMALL_TALK | Tag::PERSONAL_VERB | Tag::UNIT | Tag::NUMBER | Tag::ORDER | Tag::ORGANISATION | Tag::PLACE_END);
+    let common = !first.entry.concepts.is_empty()
+        || first.has(
+            Tag::NATION
+                | Tag::TITLE
+                | Tag::RELATION
+                | Tag::SMALL_TALK
+                | Tag::PERSONAL_VERB
+                | Tag::UNIT
+                | Tag::NUMBER
+                | Tag::ORDER
+                | Tag::ORGANISATION
+                | Tag::PLACE_END,
+        );
     if single && common {
-        let software = first.common_concepts() == ConceptSet::of(&[Concept::Software]) && !first.starts && !first.has(Tag::CLASS);
+        let software = first.common_concepts() == ConceptSet::of(&[Concept::Software])
+            && !first.starts
+            && !first.has(Tag::CLASS);
         return software.then_some(Kind::Product);
     }
     let weak_start = first.starts && single;
     // A word that no list has, at the start of a sentence, is a name where it acts or owns.
     if weak_start {
         let owns = next.is_some_and(|next| next.kind == TokenKind::Clitic && finder.words.key(next) == "'s");
-        let ordinary = finder.key(at).ends_with("ing") || finder.key(at).ends_with("ly") || finder.key(at).ends_with("ed");
-        return ((acts || owns) && !ordinary && !first.upper && finder.key(at).len() > 2).then_some(if acts { Kind::Person } else { Kind::Other });
+        let ordinary = finder.key(at).ends_with("ing")
+            || finder.key(at).ends_with("ly")
+            || finder.key(at).ends_with("ed");
+        return ((acts || owns) && !ordinary && !first.upper && finder.key(at).len() > 2)
+            .then_some(if acts { Kind::Person } else { Kind::Other });
     }
-    if !single && common && tokens.iter().all(|token| !token.entry.concepts.is_empty() || token.entry.tags != Tag::NONE) && first.starts {
+    if !single
+        && common
+        && tokens.iter().all(|token| !token.entry.concepts.is_empty() || token.entry.tags != Tag::NONE)
+        && first.starts
+    {
         return None;
     }
     if follows_relation || matches!(before, "named" | "called") && before_that != "is" {
@@ -239,15 +344,63 @@ fn kind(finder: &Finder<'_, '_>, at: usize, end: usize, tokens: &[&Token]) -> Op
     }
     Some(match before {
         "in" | "near" | "towards" | "around" => Kind::Place,
-        "to" if matches!(before_that, "went" | "moved" | "go" | "going" | "travel" | "trip" | "flew" | "drove" | "fly" | "move" | "visit" | "travelled" | "traveled" | "back" | "been") => {
+        "to" if matches!(
+            before_that,
+            "went"
+                | "moved"
+                | "go"
+                | "going"
+                | "travel"
+                | "trip"
+                | "flew"
+                | "drove"
+                | "fly"
+                | "move"
+                | "visit"
+                | "travelled"
+                | "traveled"
+                | "back"
+                | "been"
+        ) =>
+        {
             Kind::Place
         }
-        "from" if matches!(before_that, "i'm" | "am" | "is" | "are" | "come" | "comes" | "'m" | "'s" | "moved" | "flew") => Kind::Place,
-        "at" | "for" if matches!(before_that, "works" | "work" | "worked" | "working" | "job" | "engineer" | "intern" | "interned" | "studies" | "studied" | "study") => {
+        "from"
+            if matches!(
+                before_that,
+                "i'm" | "am" | "is" | "are" | "come" | "comes" | "'m" | "'s" | "moved" | "flew"
+            ) =>
+        {
+            Kind::Place
+        }
+        "at" | "for"
+            if matches!(
+                before_that,
+                "works"
+                    | "work"
+                    | "worked"
+                    | "working"
+                    | "job"
+                    | "engineer"
+                    | "intern"
+                    | "interned"
+                    | "studies"
+                    | "studied"
+                    | "study"
+            ) =>
+        {
             Kind::Organisation
         }
         "with" | "met" | "meet" | "told" | "asked" | "married" if !first.upper => Kind::Person,
-        _ if acts && !first.upper && !finder.words.tokens().get(end).is_some_and(|next| matches!(finder.words.key(next), "is" | "was" | "has" | "can" | "and" | "'s" | "just" | "does" | "used")) => {
+        _ if acts
+            && !first.upper
+            && !finder.words.tokens().get(end).is_some_and(|next| {
+                matches!(
+                    finder.words.key(next),
+                    "is" | "was" | "has" | "can" | "and" | "'s" | "just" | "does" | "used"
+                )
+            }) =>
+        {
             Kind::Person
         }
         _ => Kind::Other,

@@ -240,7 +240,8 @@ impl Lexicon {
             let matches = rest.iter().enumerate().all(|(at, part)| {
                 *steps += 1;
                 words.next().is_some_and(|word| {
-                    word == *part || (at == last && entry.tags == Tag::NONE && word.strip_suffix('s') == Some(part))
+                    word == *part
+                        || (at == last && entry.tags == Tag::NONE && word.strip_suffix('s') == Some(part))
                 })
             });
             if matches {

@@ -67,7 +67,10 @@ impl Names {
         let name = name.trim();
         let form = form(name);
         let Some(first) = form.chars().next() else { return };
-        if form.len() > LONGEST || (is_han(first) && form.chars().nth(1).is_none()) || self.forms.contains_key(&form) {
+        if form.len() > LONGEST
+            || (is_han(first) && form.chars().nth(1).is_none())
+            || self.forms.contains_key(&form)
+        {
             return;
         }
         let head = head(&form);
@@ -345,7 +348,9 @@ impl Finder<'_, '_> {
                         return false;
                     }
                 }
-                TokenKind::Mark if matches!(self.words.key(token), "," | "，" | "、") && han > 0 => return false,
+                TokenKind::Mark if matches!(self.words.key(token), "," | "，" | "、") && han > 0 => {
+                    return false;
+                }
                 _ => {}
             }
         }
@@ -353,6 +358,7 @@ impl Finder<'_, '_> {
         if small_talk {
             return false;
         }
-        (latin > 0 && latin == capitals && inner.len() <= 10 && han == 0) || (latin == 0 && (2..=10).contains(&han))
+        (latin > 0 && latin == capitals && inner.len() <= 10 && han == 0)
+            || (latin == 0 && (2..=10).contains(&han))
     }
 }

@@ -33,8 +33,11 @@ fn simplified(character: char) -> char {
     use std::sync::LazyLock;
     static TABLE: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
         let characters: Vec<char> = TRADITIONAL.chars().collect();
-        let mut table: Vec<(char, char)> =
-            characters.chunks_exact(2).map(|pair| (pair[0], pair[1])).filter(|(from, to)| from != to).collect();
+        let mut table: Vec<(char, char)> = characters
+            .chunks_exact(2)
+            .map(|pair| (pair[0], pair[1]))
+            .filter(|(from, to)| from != to)
+            .collect();
         table.sort_unstable();
         table.dedup_by_key(|(from, _)| *from);
         table

@@ -118,18 +118,23 @@ pub(super) fn of_question(words: &Words<'_>) -> Shape {
         let key = words.key(token);
         match key {
             "or" | "还是" | "或者" => either = true,
-            "than" | "compare" | "compared" | "versus" | "vs" | "difference" | "differ" | "differs" | "better" | "worse"
-            | "more" | "更" | "比" | "区别" | "相比" | "不同" => {
-                shape.comparison |= key != "more" || tokens[at..].iter().take(6).any(|t| words.key(t) == "than");
+            "than" | "compare" | "compared" | "versus" | "vs" | "difference" | "differ" | "differs"
+            | "better" | "worse" | "more" | "更" | "比" | "区别" | "相比" | "不同" => {
+                shape.comparison |=
+                    key != "more" || tokens[at..].iter().take(6).any(|t| words.key(t) == "than");
             }
-            "all" | "every" | "list" | "哪些" | "所有" | "哪几" | "哪几个" | "哪几种" | "哪几本" | "哪几部" | "全部" | "都" => {
+            "all" | "every" | "list" | "哪些" | "所有" | "哪几" | "哪几个" | "哪几种" | "哪几本"
+            | "哪几部" | "全部" | "都" => {
                 shape.list = true;
             }
-            "how often" | "how many times" | "多久一次" | "几次" | "多少次" => shape.frequency = true,
+            "how often" | "how many times" | "多久一次" | "几次" | "多少次" => {
+                shape.frequency = true
+            }
             _ => {}
         }
         if token.has(Tag::ORDER) && words.key_at(at + 1) != "name" && shape.ordering.is_none() {
-            let first = matches!(key, "first" | "earliest" | "oldest" | "最早" | "第一次" | "首次" | "第一个");
+            let first =
+                matches!(key, "first" | "earliest" | "oldest" | "最早" | "第一次" | "首次" | "第一个");
             shape.ordering = Some(if first { Ordering::First } else { Ordering::Last });
         }
     }
@@ -153,7 +158,8 @@ pub(super) fn asking_word(words: &Words<'_>) -> Option<usize> {
     let mut whether = false;
     let mut later = None;
     for at in 0..tokens.len() {
-        if tokens[at].starts && tokens[at].kind == TokenKind::Word && begins_question(words, at) && !asks(at) {
+        if tokens[at].starts && tokens[at].kind == TokenKind::Word && begins_question(words, at) && !asks(at)
+        {
             whether = true;
         }
         if !asks(at) {
@@ -167,9 +173,39 @@ pub(super) fn asking_word(words: &Words<'_>) -> Option<usize> {
             || tokens[at].starts
             || matches!(
                 before,
-                "know" | "me" | "remember" | "recall" | "say" | "think" | "sure" | "idea" | "remind" | "out" | "check"
-                    | "explain" | "and" | "," | ":" | "of" | "about" | "in" | "at" | "on" | "for" | "from" | "with" | "to"
-                    | "but" | "so" | "then" | "again" | "you" | "wondering" | "since" | "until" | "by"
+                "know"
+                    | "me"
+                    | "remember"
+                    | "recall"
+                    | "say"
+                    | "think"
+                    | "sure"
+                    | "idea"
+                    | "remind"
+                    | "out"
+                    | "check"
+                    | "explain"
+                    | "and"
+                    | ","
+                    | ":"
+                    | "of"
+                    | "about"
+                    | "in"
+                    | "at"
+                    | "on"
+                    | "for"
+                    | "from"
+                    | "with"
+                    | "to"
+                    | "but"
+                    | "so"
+                    | "then"
+                    | "again"
+                    | "you"
+                    | "wondering"
+                    | "since"
+                    | "until"
+                    | "by"
             );
         if leads {
             return Some(at);
@@ -205,12 +241,14 @@ pub(super) fn is_question(words: &Words<'_>) -> bool {
             TokenKind::Word if token.starts => {
                 begins_question(words, at)
                     || (token.has(Tag::ASKS)
-                        && !(matches!(key, "when" | "what" | "how" | "which" | "who" | "where") && is_clause(words, at)))
+                        && !(matches!(key, "when" | "what" | "how" | "which" | "who" | "where")
+                            && is_clause(words, at)))
             }
             TokenKind::Han => match key {
-                "吗" | "为什么" | "什么时候" | "哪里" | "哪儿" | "哪些" | "哪个" | "怎么样" | "为啥" | "多久" | "多大" | "几岁" | "几点"
-                | "是谁" | "哪天" | "哪年" | "何时" | "多少钱" | "是不是" | "有没有" | "能不能" | "会不会" | "可不可以"
-                | "什么地方" | "哪位" | "是否" | "如何" | "干什么" => {
+                "吗" | "为什么" | "什么时候" | "哪里" | "哪儿" | "哪些" | "哪个" | "怎么样" | "为啥"
+                | "多久" | "多大" | "几岁" | "几点" | "是谁" | "哪天" | "哪年" | "何时" | "多少钱"
+                | "是不是" | "有没有" | "能不能" | "会不会" | "可不可以" | "什么地方" | "哪位" | "是否"
+                | "如何" | "干什么" => {
                     // "我知道他为什么来" tells; so does an asking word before 都 or 也.
                     !tokens[at..].iter().take(4).any(|token| matches!(words.key(token), "都" | "也"))
                 }
@@ -235,14 +273,18 @@ fn is_clause(words: &Words<'_>, at: usize) -> bool {
     }
     match key {
         "when" => !words.tokens().get(at + 1).is_some_and(|token| token.has(Tag::AUXILIARY)),
-        "what" | "how" => matches!(next, "a" | "an" | "nice" | "lovely" | "wonderful" | "cool" | "i" | "exciting" | "cute" | "sweet"),
+        "what" | "how" => matches!(
+            next,
+            "a" | "an" | "nice" | "lovely" | "wonderful" | "cool" | "i" | "exciting" | "cute" | "sweet"
+        ),
         _ => next == "i",
     }
 }
 
 fn orders_list(words: &Words<'_>) -> bool {
     let mut content = words.tokens().iter().filter(|token| token.is_content());
-    let first = content.find(|token| !matches!(words.key(token), "please" | "can" | "could" | "you" | "请" | "帮我"));
+    let first =
+        content.find(|token| !matches!(words.key(token), "please" | "can" | "could" | "you" | "请" | "帮我"));
     first.is_some_and(|first| {
         matches!(words.key(first), "list" | "name" | "enumerate" | "列出" | "列举" | "列")
             || (matches!(words.key(first), "tell" | "show" | "give")
@@ -255,9 +297,11 @@ fn wanted(words: &Words<'_>, at: usize, either: bool, shape: &mut Shape) -> Want
     let next = words.key_at(at + 1);
     let following = |key: &str| tokens[at..].iter().any(|token| words.key(token) == key);
     match words.key(&tokens[at]) {
-        "when" | "what time" | "what date" | "what day" | "which day" | "what year" | "which year" | "what month" | "which month"
-        | "how soon" | "什么时候" | "什么时间" | "什么日子" | "哪天" | "哪一天" | "哪年" | "哪一年" | "何时" | "几点" | "几点钟" | "几号"
-        | "几月" | "周几" | "星期几" => Wants::Time,
+        "when" | "what time" | "what date" | "what day" | "which day" | "what year" | "which year"
+        | "what month" | "which month" | "how soon" | "什么时候" | "什么时间" | "什么日子" | "哪天"
+        | "哪一天" | "哪年" | "哪一年" | "何时" | "几点" | "几点钟" | "几号" | "几月" | "周几" | "星期几" => {
+            Wants::Time
+        }
         "how long" if next == "ago" => Wants::Time,
         "how long" | "多久" | "多长时间" | "几年" | "几天" | "几个月" | "几个小时" | "几小时" | "几周" => {
             if following("前") || following("以前") || following("之前") {
@@ -271,9 +315,10 @@ fn wanted(words: &Words<'_>, at: usize, either: bool, shape: &mut Shape) -> Want
             shape.list |= next == "are" || next == "were";
             Wants::Person
         }
-        "how many" | "how much" | "how often" | "how old" | "how far" | "how many times" | "how big" | "how tall" | "how heavy"
-        | "how high" | "几" | "几个" | "几次" | "几只" | "几本" | "几部" | "几条" | "几岁" | "多少" | "多少钱" | "多少岁" | "多大"
-        | "多大年纪" | "多高" | "多远" | "多重" | "多快" | "多久一次" => Wants::Number,
+        "how many" | "how much" | "how often" | "how old" | "how far" | "how many times" | "how big"
+        | "how tall" | "how heavy" | "how high" | "几" | "几个" | "几次" | "几只" | "几本" | "几部"
+        | "几条" | "几岁" | "多少" | "多少钱" | "多少岁" | "多大" | "多大年纪" | "多高" | "多远" | "多重"
+        | "多快" | "多久一次" => Wants::Number,
         "哪" if asks_place(words, at) => Wants::Place,
         "why" | "how come" | "为什么" | "为何" | "为啥" => Wants::Reason,
         "how" | "怎么" | "怎么样" | "怎样" | "如何" | "怎么办" | "咋" => Wants::Manner,
@@ -306,9 +351,14 @@ fn thing(words: &Words<'_>, at: usize, either: bool, shape: &mut Shape) -> Wants
             .take_while(|token| token.is_content() && !token.has(Tag::AUXILIARY))
             .any(|token| {
                 let key = words.key(token);
-                token.kind == TokenKind::Word && !token.concepts().is_empty() && (is_plural(key) || key == "else")
+                token.kind == TokenKind::Word
+                    && !token.concepts().is_empty()
+                    && (is_plural(key) || key == "else")
             })
-        || matches!(words.key(&tokens[at]), "what kinds of" | "what types of" | "what sorts of" | "what else");
+        || matches!(
+            words.key(&tokens[at]),
+            "what kinds of" | "what types of" | "what sorts of" | "what else"
+        );
     shape.list |= plural || (at > 0 && matches!(words.key_at(at - 1), "都有" | "有"));
     let head = concepts_of_head(words, at);
     let has = |concepts: &[Concept]| !head.intersection(ConceptSet::of(concepts)).is_empty();
@@ -333,7 +383,10 @@ fn thing(words: &Words<'_>, at: usize, either: bool, shape: &mut Shape) -> Wants
 }
 
 fn is_plural(key: &str) -> bool {
-    (key.ends_with('s') && !key.ends_with("ss") && !key.ends_with("us") && !matches!(key, "series" | "class" | "tennis"))
+    (key.ends_with('s')
+        && !key.ends_with("ss")
+        && !key.ends_with("us")
+        && !matches!(key, "series" | "class" | "tennis"))
         || matches!(key, "children" | "people" | "men" | "women" | "mice")
 }
 
@@ -368,7 +421,8 @@ pub(super) fn of_content(words: &Words<'_>) -> ContentShape {
         shape.place |= token.is_place();
         let number = token.kind == TokenKind::Number || token.has(Tag::NUMBER);
         let next = tokens.get(at + 1);
-        shape.number |= number || (token.kind == TokenKind::Mixed && key.starts_with(|c: char| c.is_ascii_digit()));
+        shape.number |=
+            number || (token.kind == TokenKind::Mixed && key.starts_with(|c: char| c.is_ascii_digit()));
         if number {
             shape.date |= is_date_figure(key);
             if let Some(next) = next {
@@ -382,10 +436,14 @@ pub(super) fn of_content(words: &Words<'_>) -> ContentShape {
                 shape.money |= next.has(Tag::MONEY);
             }
         }
-        if token.kind == TokenKind::Han && token.has(Tag::UNIT) && matches!(key, "半年" | "半小时" | "半天" | "整天" | "多年") {
+        if token.kind == TokenKind::Han
+            && token.has(Tag::UNIT)
+            && matches!(key, "半年" | "半小时" | "半天" | "整天" | "多年")
+        {
             shape.duration = true;
         }
-        shape.money |= matches!(key, "$" | "€" | "£" | "¥" | "￥") && next.is_some_and(|next| next.kind == TokenKind::Number);
+        shape.money |= matches!(key, "$" | "€" | "£" | "¥" | "￥")
+            && next.is_some_and(|next| next.kind == TokenKind::Number);
     }
     for mention in mention::found(words, &mention::Names::default()) {
         shape.place |= mention.kind == mention::Kind::Place;
@@ -423,7 +481,10 @@ pub(super) fn is_small_talk(words: &Words<'_>) -> bool {
             // Brackets, quotes and signs say that there is more to it.
             let mark = words.key(token);
             if token.kind == TokenKind::Mark
-                && !matches!(mark, "," | "~" | "、" | ":" | ")" | "(" | "-" | "—" | "*" | "^" | "～" | "_" | "'")
+                && !matches!(
+                    mark,
+                    "," | "~" | "、" | ":" | ")" | "(" | "-" | "—" | "*" | "^" | "～" | "_" | "'"
+                )
             {
                 return false;
             }
@@ -444,7 +505,11 @@ pub(super) fn is_small_talk(words: &Words<'_>) -> bool {
         }
         // "Was it good": a question without its mark.
         if (first && token.has(Tag::AUXILIARY) && token.kind == TokenKind::Word)
-            || (asks && !matches!(words.key(token), "you" | "today" | "there" | "all" | "everyone" | "你" | "您" | "大家"))
+            || (asks
+                && !matches!(
+                    words.key(token),
+                    "you" | "today" | "there" | "all" | "everyone" | "你" | "您" | "大家"
+                ))
         {
             return false;
         }

@@ -169,8 +169,8 @@ struct Reader<'a> {
 
 /// Abbreviations whose full stop ends no sentence.
 const ABBREVIATIONS: &[&str] = &[
-    "mr", "mrs", "ms", "dr", "st", "prof", "vs", "etc", "no", "inc", "ltd", "co", "corp", "jr", "sr", "approx", "e", "i",
-    "g",
+    "mr", "mrs", "ms", "dr", "st", "prof", "vs", "etc", "no", "inc", "ltd", "co", "corp", "jr", "sr",
+    "approx", "e", "i", "g",
 ];
 
 fn is_letter(c: char) -> bool {
@@ -240,11 +240,13 @@ impl Reader<'_> {
         let to = self.folded.len();
         // Phrases are compared with one space between their words.
         self.folded.push(' ');
-        let capital = kind != TokenKind::Clitic && source.chars().next().is_some_and(|c| fold(c).is_uppercase());
+        let capital =
+            kind != TokenKind::Clitic && source.chars().next().is_some_and(|c| fold(c).is_uppercase());
         let glued = self.tokens.last().is_some_and(|last| {
             let last_end = last.end as usize;
             last_end == start
-                || (start - last_end == 1 && matches!(self.text.as_bytes()[last_end], b'-' | b'_' | b'/' | b'.'))
+                || (start - last_end == 1
+                    && matches!(self.text.as_bytes()[last_end], b'-' | b'_' | b'/' | b'.'))
         });
         let starts = self.starts && !matches!(kind, TokenKind::Mark | TokenKind::Pictograph | TokenKind::End);
         if starts {
@@ -360,13 +362,21 @@ fn address(rest: &str, steps: &mut usize) -> Option<usize> {
         return (chunk.len() > 8).then_some(chunk.len());
     }
     // No word of letters alone is one; most words are told here.
-    let user = bytes.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(byte)).count();
+    let user = bytes
+        .iter()
+        .take(64)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(byte))
+        .count();
     *steps += user;
     if bytes.get(user) != Some(&b'@') {
         return None;
     }
     let host = &rest[user + 1..];
-    let length = host.bytes().take(255).take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)).count();
+    let length = host
+        .bytes()
+        .take(255)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte))
+        .count();
     *steps += length;
     let host = host[..length].trim_end_matches(['.', '-']);
     let (name, zone) = host.rsplit_once('.')?;

@@ -20,9 +20,15 @@ pub(in crate::graph) const TAGGED: &[(Tag, &str)] = &[
          question|answer|reminder|summary|title|name|address|email|phone|date|time|subject|re|fwd|ps|fyi|btw|asap|faq|todo|tbd|eta|rsvp|aka|imo|tv|pc|id|ai|api|url|pdf|sql|html|css|json|xml|http|ceo|cto|cfo|hr|pm|qa|ui|ux|vip|diy|nothing|step|part|chapter|section|figure|table|appendix|version|page|number|order|room|floor|\
          user|assistant|system|human|agent|bot|customer|team|company|despite|during|without|within|throughout|regarding|according|given|unlike|whenever|wherever|whatever|whichever|whoever|above|below|between|among|across|along|around|behind|beyond|near|toward|towards|upon|via|per|plus|minus|versus|okay",
     ),
-    (Tag(STOP.0 | Tag::FIRST.0), "i|me|my|mine|myself|we|us|our|ours|ourselves|i'd|we'd|我|我的|我们|我们的|咱们|咱|俺|本人|我自己|我家"),
+    (
+        Tag(STOP.0 | Tag::FIRST.0),
+        "i|me|my|mine|myself|we|us|our|ours|ourselves|i'd|we'd|我|我的|我们|我们的|咱们|咱|俺|本人|我自己|我家",
+    ),
     (Tag(STOP.0 | Tag::SECOND.0), "you|your|yours|yourself|u|ur|你|你们|您|你的|您的"),
-    (Tag(STOP.0 | Tag::THIRD.0), "he|him|his|himself|she|her|hers|herself|they|them|their|theirs|themselves|他|她|它|他们|她们|它们|他的|她的"),
+    (
+        Tag(STOP.0 | Tag::THIRD.0),
+        "he|him|his|himself|she|her|hers|herself|they|them|their|theirs|themselves|他|她|它|他们|她们|它们|他的|她的",
+    ),
     (
         Tag(STOP.0 | Tag::ASKS.0),
         "what|when|where|who|whom|whose|which|why|how|how many|how much|how long|how often|how old|how far|how many times|how come|what time|what kind of|what kinds of|what type of|what types of|what sort of|what sorts of|what date|what day|which day|what year|which year|what month|which month|how soon|how big|how tall|how heavy|how high|what else|\
@@ -52,7 +58,10 @@ pub(in crate::graph) const TAGGED: &[(Tag, &str)] = &[
         Tag::UNIT,
         "second|seconds|sec|secs|minute|minutes|min|mins|hour|hours|hr|hrs|day|days|night|nights|week|weeks|month|months|year|years|decade|decades|fortnight|秒|分钟|小时|个小时|钟头|个钟头|天|日|周|星期|个星期|个月|月|年|个多月|年多|多年|刻钟|半小时|半年|半天|整天|几年来",
     ),
-    (Tag::MONEY, "dollar|dollars|euro|euros|yuan|rmb|usd|eur|gbp|bucks|cents|pounds|yen|元|块|块钱|美元|欧元|人民币|英镑|日元|港币|万元|亿元|美金|毛钱|分钱"),
+    (
+        Tag::MONEY,
+        "dollar|dollars|euro|euros|yuan|rmb|usd|eur|gbp|bucks|cents|pounds|yen|元|块|块钱|美元|欧元|人民币|英镑|日元|港币|万元|亿元|美金|毛钱|分钱",
+    ),
     (
         Tag::NUMBER,
         "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|dozen|half|twice|thrice|couple|a couple of|\
@@ -78,14 +87,23 @@ pub(in crate::graph) const TAGGED: &[(Tag, &str)] = &[
          it|that|that's|this|is|are|was|'s|the|thing|i|'m|very well|as|always|most|kind|of you|super|totally|pretty|assistant|agent|bot|ai|claude|chatgpt|gpt|siri|alexa|friend|let's go|\
          的|了|呀|啊|哦|呢|吧|啦|嘛|哈|你|您|我|大家|各位|朋友|朋友们|亲|老师|同学|同学们|宝贝|非常|真|太|很|挺|那|就|先|啊啊|咯|哟|喽|滴|们|都|今天|助手|小助手|机器人|小爱|小度",
     ),
-    (Tag(Tag::TITLE.0 | STOP.0), "mr|mrs|ms|miss|dr|prof|professor|doctor|sir|lady|lord|aunt|auntie|uncle|grandma|grandpa|captain|officer|coach|president|senator|judge|father|sister|brother|pastor|king|queen|prince|princess|detective|mister|dame|saint|cousin|nurse"),
-    (Tag::CHINESE_TITLE, "老师|医生|大夫|教授|经理|主任|先生|女士|小姐|同学|师傅|总|董|总监|院长|校长|律师|教练|阿姨|叔叔|大爷|大妈|奶奶|爷爷|哥|姐|警官|导师|护士|部长|局长|处长|科长|博士|工|师兄|师姐|太太|夫人|会计|秘书|书记|店长|组长|班长|队长|总裁|伯伯|婶|大哥|大姐|老板|主席"),
+    (
+        Tag(Tag::TITLE.0 | STOP.0),
+        "mr|mrs|ms|miss|dr|prof|professor|doctor|sir|lady|lord|aunt|auntie|uncle|grandma|grandpa|captain|officer|coach|president|senator|judge|father|sister|brother|pastor|king|queen|prince|princess|detective|mister|dame|saint|cousin|nurse",
+    ),
+    (
+        Tag::CHINESE_TITLE,
+        "老师|医生|大夫|教授|经理|主任|先生|女士|小姐|同学|师傅|总|董|总监|院长|校长|律师|教练|阿姨|叔叔|大爷|大妈|奶奶|爷爷|哥|姐|警官|导师|护士|部长|局长|处长|科长|博士|工|师兄|师姐|太太|夫人|会计|秘书|书记|店长|组长|班长|队长|总裁|伯伯|婶|大哥|大姐|老板|主席",
+    ),
     (
         Tag::ORGANISATION,
         "inc|ltd|llc|corp|corporation|company|university|college|hospital|institute|foundation|bank|school|academy|association|society|club|group|agency|labs|laboratories|technologies|motors|airlines|airways|church|museum|library|council|committee|ministry|department|organization|organisation|studio|studios|press|gmbh|plc|clinic|theatre|theater|orchestra|restaurant|hotel|\
          公司|大学|医院|银行|集团|学院|中学|小学|学校|研究所|研究院|基金会|协会|幼儿园|有限公司|股份有限公司|科技公司|事务所|出版社|俱乐部|实验室|委员会|博物馆|图书馆|酒店|餐厅|工作室|局|诊所|律师事务所|高中|初中",
     ),
-    (Tag::PLACE_END, "street|avenue|road|park|lake|river|mountain|mount|beach|island|bridge|square|station|airport|city|county|state|province|valley|boulevard|lane|drive|garden|gardens|castle|tower|bay|hall|falls|canyon|市|省|县|路|街|区|镇|村|山|湖|岛|大街|大道|胡同|广场|公园|机场|火车站|地铁站|车站|站|州|湾|寺|塔|桥|小区"),
+    (
+        Tag::PLACE_END,
+        "street|avenue|road|park|lake|river|mountain|mount|beach|island|bridge|square|station|airport|city|county|state|province|valley|boulevard|lane|drive|garden|gardens|castle|tower|bay|hall|falls|canyon|市|省|县|路|街|区|镇|村|山|湖|岛|大街|大道|胡同|广场|公园|机场|火车站|地铁站|车站|站|州|湾|寺|塔|桥|小区",
+    ),
     (
         Tag::NATION,
         "american|british|english|chinese|french|german|spanish|italian|japanese|korean|russian|indian|canadian|australian|mexican|brazilian|dutch|swedish|norwegian|danish|finnish|polish|turkish|greek|portuguese|irish|scottish|welsh|thai|vietnamese|indonesian|arabic|arab|hebrew|hindi|mandarin|cantonese|latin|european|asian|african|swiss|austrian|belgian|czech|hungarian|\
@@ -96,15 +114,24 @@ pub(in crate::graph) const TAGGED: &[(Tag, &str)] = &[
         "said|says|told|thinks|thought|lives|lived|works|worked|likes|liked|loves|loved|hates|hated|wants|wanted|went|goes|moved|married|met|called|calls|asked|asks|bought|visited|started|studies|studied|plays|played|enjoys|prefers|has|had|is|was|will|recommended|suggested|mentioned|agreed|helped|gave|got|made|came|comes|knows|joined|teaches|taught|drives|speaks|adopted|owns|\
          joked|laughed|smiled|replied|wrote|invited|introduced|needs|can|and|just|also|really|won|lost|left|quit|does|did|doesn't|didn't|isn't|wasn't|feels|felt|plans|decided|promised|sent|brought|took|'s|'ll|'d|turned|turns|grew|runs|ran|eats|cooks|reads|used|would|should|could|might|never|always",
     ),
-    (Tag::ORDER, "first|last|latest|earliest|most recent|newest|oldest|最早|最后|最新|最近一次|第一次|首次|最后一次|上次|上一次|第一个|最近"),
+    (
+        Tag::ORDER,
+        "first|last|latest|earliest|most recent|newest|oldest|最早|最后|最新|最近一次|第一次|首次|最后一次|上次|上一次|第一个|最近",
+    ),
     (
         Tag::CHINESE_FUNCTION,
         "的|了|是|在|和|跟|与|及|或|就|都|也|很|到|说|要|去|会|着|没有|没|不|有|让|给|把|被|从|向|对|比|为|以|于|因为|所以|但是|如果|以及|并且|或者|还是|关于|这个|那个|这些|那些|这里|那里|一个|一些|一下|自己|可以|可能|应该|需要|时候|已经|正在|曾经|刚刚|觉得|认为|知道|告诉|记得|打算|开始|一起|非常|特别|比较|真的|还有|而且|然后|于是|不过|只是|其实|通过|经常|总是|一直|今后|\
          请|帮我|帮忙|麻烦|能不能|可不可以|有没有|是不是|会不会|我想|想要|昨日|认识|介绍|推荐|听说|见过|遇到|住在|来自|发现|决定|以后|以前|的话|之后|那么|这么|所有|每天|每周|每个|别人|有人|没人|人们|大家|小时候|不要|必须|一定|建议|左右|大概|差不多|高兴|方便|明确|于今|于此|向来|方面|方法|方式|方向|时代|安排|安全|安装|安静|温度|温暖|温柔|康复|常见|常用|平时|平常|公开|成功|成为|成绩|成本|成员|严重|严格|\
          高中|高级|高度|高速|高铁|马上|马路|金额|金钱|白天|白色|黄金|项目|管理|管道|关系|关心|关闭|关键|关注|任何|任务|石头|路上|路线|和平|全部|全家|全职|全国|计算|计划|连接|连续|简单|车上|水平|水果|包括|包含|包装|支持|支付|段时间|毛病|万一|万能|江边|汤圆|范围|经济|经历|经验|项链|花费|解决|解释|解决方案|解除|古代|单独|单词|单位|单身|钱包|钱财|余额|余下|唐朝|宋朝|明朝|清朝|汉语|米饭|米色|鱼缸|游泳|游戏|游客|于事|别的|成都|安徽|云南|云服务|云端|云|景点|景色|强调|强大|党员|司机|司法|师傅|查询|查看|查找|晚会|时间|时刻|白板|盛大|储存|符合|终于|季节|季度|习惯|牛逼|古典|向日葵|应聘|应用|苗条|曲子|谷物|柴火|房间|房子|凌晨|童年|麦克风|路由|盘子|强烈|龙虾|段落|阳光|国家|雷雨|温馨|汪汪|万圣节|黑板|田野|夏令营|夏季|秋季|冬季|金色|金融|陶瓷|陶艺|花园|花生|葛根|贺卡|顾客|顾问|武器|武术|左边|右边|左转|武侠",
     ),
-    (Tag(Tag::BEFORE_NAME.0), "叫|是|和|跟|与|同事|朋友|同学|叫做|认识|名叫|老板|室友|邻居|表哥|表姐|表弟|表妹|哥哥|姐姐|弟弟|妹妹|儿子|女儿|老公|老婆|丈夫|妻子|女朋友|男朋友|女友|男友|爸爸|妈妈|老师|领导|经理|客户|房东|导师|好友|闺蜜|搭档|遇到|见到|给|找|问|联系|约|告诉|请|喜欢|嫁给|娶了|爱上|陪|帮|教|让|听|由|姑姑|舅舅|叔叔|阿姨|律师|医生|教练|助理|上司|主管|负责人|作者|导演|歌手|演员|教授|校长"),
-    (Tag(Tag::AFTER_NAME.0), "说|是|的|在|和|跟|告诉|喜欢|去|有|住|住在|就职于|毕业于|认为|觉得|来|会|把|给|要|也|今年|昨天|今天|明天|负责|推荐|介绍|毕业|结婚|工作|出生|养|爱|不|没|买|做|很|都|问|叫|想|打算|从|对|为|与|已经|已|正在|刚|刚刚|上周|搬|搬到|送|请|帮|吃|喝|开|当|教|还|又|经常|最近|因为|一起|生日|电话"),
+    (
+        Tag(Tag::BEFORE_NAME.0),
+        "叫|是|和|跟|与|同事|朋友|同学|叫做|认识|名叫|老板|室友|邻居|表哥|表姐|表弟|表妹|哥哥|姐姐|弟弟|妹妹|儿子|女儿|老公|老婆|丈夫|妻子|女朋友|男朋友|女友|男友|爸爸|妈妈|老师|领导|经理|客户|房东|导师|好友|闺蜜|搭档|遇到|见到|给|找|问|联系|约|告诉|请|喜欢|嫁给|娶了|爱上|陪|帮|教|让|听|由|姑姑|舅舅|叔叔|阿姨|律师|医生|教练|助理|上司|主管|负责人|作者|导演|歌手|演员|教授|校长",
+    ),
+    (
+        Tag(Tag::AFTER_NAME.0),
+        "说|是|的|在|和|跟|告诉|喜欢|去|有|住|住在|就职于|毕业于|认为|觉得|来|会|把|给|要|也|今年|昨天|今天|明天|负责|推荐|介绍|毕业|结婚|工作|出生|养|爱|不|没|买|做|很|都|问|叫|想|打算|从|对|为|与|已经|已|正在|刚|刚刚|上周|搬|搬到|送|请|帮|吃|喝|开|当|教|还|又|经常|最近|因为|一起|生日|电话",
+    ),
     (
         Tag::COMPANY,
         "google|microsoft|amazon|facebook|tesla|netflix|ibm|intel|nvidia|samsung|sony|huawei|tencent|alibaba|bytedance|baidu|xiaomi|openai|anthropic|deepmind|spacex|uber|airbnb|linkedin|oracle|cisco|paypal|stripe|siemens|bosch|volkswagen|toyota|starbucks|mcdonald's|ikea|walmart|costco|nasa|unicef|unesco|deloitte|accenture|goldman sachs|jpmorgan|\

@@ -234,7 +234,10 @@ fn questions_ask_for_their_concepts() {
         let found = asked(text);
         let wanted: ConceptSet = names(wanted).into_iter().map(|(_, concept)| concept).collect();
         // The words of the head may say more than the table; no less.
-        if found.intersection(wanted) != wanted || found.len() > wanted.len() + 2 || (wanted.is_empty() && !found.is_empty()) {
+        if found.intersection(wanted) != wanted
+            || found.len() > wanted.len() + 2
+            || (wanted.is_empty() && !found.is_empty())
+        {
             wrong.push(format!("{text}: {:?}", found.iter().collect::<Vec<_>>()));
         }
     }

@@ -76,15 +76,19 @@ impl VectorIndex {
         self.due(&generation, settled(&generation), HEAD).is_some()
     }
 
+    /// True when [`VectorIndex::help`] has something to do.
+    pub fn needs_help(&self) -> bool {
+        let generation = self.generation.load();
+        self.due_to_insert(&generation, settled(&generation)).is_some()
+    }
+
     /// Does the maintenance that falls to those who insert: all that is due, or with
     /// maintenance in the background a step of linking once very many slots wait, so that
     /// searches stay fast through any burst. May take as long as linking some hundred slots.
     pub fn help(&self) {
-        let generation = self.generation.load();
-        if self.due_to_insert(&generation, settled(&generation)).is_none() {
+        if !self.needs_help() {
             return;
         }
-        drop(generation);
         match self.options.maintenance {
             Maintenance::Inline => drop(self.maintain(1)),
             Maintenance::Background => {

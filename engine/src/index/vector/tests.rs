@@ -171,8 +171,9 @@ fn large_indexes_grow_in_the_background() {
         ..VectorOptions::default()
     };
     let index = VectorIndex::new(options);
-    let insert =
-        |id: u32| index.append(id, &[if id % 2 == 0 { 1.0 } else { -1.0 }]).expect("of the dimension");
+    let insert = |id: u32| {
+        index.append(id, &[if id.is_multiple_of(2) { 1.0 } else { -1.0 }]).expect("of the dimension")
+    };
     (0..14_336).for_each(|id| assert!(insert(id)));
     assert!(!index.is_due());
     assert!(insert(14_336) && index.is_due());
