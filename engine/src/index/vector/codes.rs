@@ -91,6 +91,14 @@ impl Codes {
         self.scales.values()
     }
 
+    /// Asks for the scales and the first of the codes.
+    pub(crate) fn prefetch_small(&self) {
+        const FIRST: usize = 2048;
+        prefetch(self.scales());
+        let rows = self.rows.values();
+        prefetch(&rows[..rows.len().min(FIRST)]);
+    }
+
     /// Asks for what an estimate of a slot will read.
     #[inline]
     pub(crate) fn prefetch(rows: kernels::Rows<'_, u8>, scales: &[f32], slot: u32) {

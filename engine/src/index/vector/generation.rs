@@ -8,12 +8,14 @@
 use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::Graph;
 use crate::index::vector::kernels;
-use crate::index::vector::memory::{AppendOnly, Arena};
+use crate::index::vector::memory::{AppendOnly, Arena, prefetch};
 use crate::index::vector::quantize::{Scalar, bit_row_length};
 use crate::index::vector::sync::{AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
 
 /// Slots of the smallest generation.
 const FIRST_CAPACITY: usize = if cfg!(all(test, loom)) { 4 } else { 64 };
+/// Searches of generations up to here ask for all small arrays before they begin.
+const SMALL: usize = 256;
 /// From here on arrays are mapped, and room that is not used yet costs addresses only.
 pub(crate) const LARGE: usize = 1 << 14;
 
@@ -95,6 +97,19 @@ impl Generation {
     /// True when a vector of this identifier can be appended.
     pub(crate) fn has_room(&self, id: u32) -> bool {
         self.len() < self.capacity && (id as usize) < self.identifiers()
+    }
+
+    /// Asks for what a search of a small generation reads beside vectors and most codes. Of
+    /// many small ones each has been untouched for long, and waiting for one array after the
+    /// other would take longer than all else.
+    #[inline]
+    pub(crate) fn prefetch_small(&self) {
+        if self.capacity <= SMALL {
+            prefetch(self.live.cells());
+            self.codes.prefetch_small();
+            prefetch(self.ids());
+            prefetch(self.slots.cells().get(..self.capacity).unwrap_or(&[]));
+        }
     }
 
     /// Appends a vector and makes it the present one of its identifier. False when there

@@ -105,6 +105,7 @@ impl Search<'_> {
         if self.wanted == 0 || slots == 0 || query.len() != generation.dimension {
             return;
         }
+        generation.prefetch_small();
         if !unit_into(query, &mut scratch.unit) {
             return;
         }
