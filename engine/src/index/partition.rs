@@ -266,7 +266,8 @@ impl Partition {
         }
         let options = || VectorOptions { dimension: vector.len(), ..vector_options() };
         let index = self.vectors.get_or_insert_with(|| Arc::new(VectorIndex::new(options())));
-        if let Err(error) = index.insert(row, vector) {
+        // The partition is locked: who has brought the change helps once it is not.
+        if let Err(error) = index.append(row, vector) {
             tracing::debug!(%error, row, "a vector is left out of the index");
         }
     }
