@@ -329,7 +329,9 @@ impl Finder<'_, '_> {
             return None;
         }
         let range = first.range().start..inner.last()?.range().end;
-        Some((at + length + 2, Some(self.words.text()[range].trim().to_owned()), Kind::Title))
+        let title = self.words.text()[range].trim();
+        // Marks in brackets are no title.
+        title.contains(char::is_alphanumeric).then(|| (at + length + 2, Some(title.to_owned()), Kind::Title))
     }
 
     fn is_title(&self, inner: &[Token]) -> bool {

@@ -7,6 +7,7 @@
 pub(crate) mod analyses;
 mod compare;
 pub(crate) mod correct;
+pub(crate) mod extract;
 pub(crate) mod remember;
 
 use std::cell::OnceCell;

@@ -157,11 +157,10 @@ impl<'a> Scorer<'a> {
             shown.gather(terms, &mut statistics);
         }
         let mass = if terms.is_empty() { 0.0 } else { statistics.mass(terms) };
-        let hits: usize = match search.question.has_dates() {
-            true => {
-                search.shown.iter().map(|shown| shown.count_dated(|at| search.question.names_date(at))).sum()
-            }
-            false => 0,
+        let times = search.question.times();
+        let hits: usize = match times.is_empty() {
+            true => 0,
+            false => search.shown.iter().map(|shown| shown.count_dated(times)).sum(),
         };
         let date_idf = match hits {
             0 => 0.0,

@@ -9,6 +9,7 @@
 //! `rank` settles conflicts and sorts, `collect` reads the cards.
 
 mod collect;
+pub(crate) mod days;
 mod evidence;
 mod exclusion;
 mod fuse;
@@ -21,7 +22,9 @@ mod settings;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod times;
 
+use crate::calendar::Anchor;
 use crate::card::{Card, LinkKind, State, Track};
 use crate::engine::Tenant;
 use crate::filter::Filter;
@@ -149,6 +152,7 @@ pub(crate) fn run_within(
     let settings = tenant.recall_settings();
     let weights = settings.weights(request.preset.as_deref(), request.weights.as_ref())?;
     let view = View::new(&request.include, request.as_of, request.known_at, now);
+    let anchor = Anchor { instant: now, zone: request.zone.clone().unwrap_or_default() };
     let mut answer = Recalled { hits: vec![], ..Recalled::default() };
     let Some(id) = tenant.id()? else { return Ok(answer) };
     // Each once: a thread must not lock a partition twice.
@@ -160,7 +164,7 @@ pub(crate) fn run_within(
         .collect::<Result<Vec<_>>>()?;
     answer.searched.tracks = tracks;
 
-    let read = Read::new(&slots, &view, request)?;
+    let read = Read::new(&slots, &view, request, &anchor)?;
     // An embedder may take its time: the writer must not wait for it.
     let words = read.question.has_terms().then_some(read.question.words());
     let (vector, degraded) = tenant.embed_query(words, request.vector.as_deref())?;
@@ -204,7 +208,7 @@ pub(crate) fn run_within(
     // found; and cards may have vanished between index and store.
     let fill = ranking.least() <= 0.0 || text_decides || ranked.truncated || !collected.withheld.is_empty();
     if collected.hits.len() < top && fill && !ranked.complete {
-        let read = Read::new(&slots, &view, request)?;
+        let read = Read::new(&slots, &view, request, &anchor)?;
         ranked = ranking.rank(&slots, read, &Limits::none(), usize::MAX)?;
         collected = collect(tenant, id, request, &view, &mut ranked, top)?;
     }

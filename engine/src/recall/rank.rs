@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parking_lot::MappedRwLockReadGuard;
 
 use crate::Result;
+use crate::calendar::Anchor;
 use crate::card::{Card, CardId, LinkKind};
 use crate::filter::Filter;
 use crate::index::cache::Slot;
@@ -127,10 +128,10 @@ pub(super) struct Read {
 
 impl Read {
     /// Reads the question of a request.
-    pub(super) fn new(slots: &[Arc<Slot>], view: &View, request: &Recall) -> Result<Self> {
+    pub(super) fn new(slots: &[Arc<Slot>], view: &View, request: &Recall, anchor: &Anchor) -> Result<Self> {
         let guards = read_all(slots)?;
         let shown: Vec<Shown<'_>> = guards.iter().map(|partition| Shown::of(partition, view)).collect();
-        let question = Question::read(request.query.as_deref().unwrap_or(""), &shown);
+        let question = Question::read(request.query.as_deref().unwrap_or(""), &shown, anchor);
         let shown = shown.into_iter().map(Shown::into_set).collect();
         Ok(Self { question, shown, position: positions(&guards) })
     }
