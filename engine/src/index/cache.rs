@@ -446,7 +446,7 @@ fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Re
         if !worth && behind < SNAPSHOT_MAX_CHANGES {
             return Ok(false);
         }
-        (Snapshot::of(partition)?, linked)
+        (Snapshot::of(partition, database.generation())?, linked)
     };
     PartitionFiles::new(database, tenant, track).write(&snapshot)?;
     let (rows, change) = (snapshot.rows, snapshot.applied.0);
