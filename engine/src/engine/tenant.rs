@@ -10,6 +10,7 @@ use crate::engine::{Store, model_of};
 use crate::forget::{Forgetting, Restoring};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
+use crate::learn::edge;
 use crate::learn::remember::{Draft, begin};
 use crate::recall;
 use crate::store::{EncodedCard, ModelRecord, TenantId};
@@ -63,7 +64,7 @@ impl Tenant {
         &self.store
     }
 
-    fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         self.store.inner.clock.now()
     }
 
@@ -97,7 +98,11 @@ impl Tenant {
     /// changed. [`Error::ModelMismatch`] when a vector does not fit the store's model,
     /// [`Error::Busy`] when too many writes wait, [`Error::ReadOnly`] after a failed commit.
     pub fn remember(&self, request: Remember) -> Result<Remembered> {
-        let draft = self.draft(request)?;
+        self.write(self.draft(request)?)
+    }
+
+    /// Carries a draft out.
+    pub(super) fn write(&self, draft: Draft) -> Result<Remembered> {
         let (inner, track, statement) = (&self.store.inner, draft.card.track, draft.reading.statement());
         let answer = inner.database.write(move |batch| draft.run(batch))?;
         if let Some(tenant) = self.id()? {
@@ -311,6 +316,9 @@ impl Tenant {
             vector_version: 0,
             reason: reason(request.actor, request.reason),
         };
+        if card.merge_key.is_none() {
+            card.merge_key = card.edge().map(edge::merge_key);
+        }
         limits.card(&card)?;
         limits.items("links", card.links.len())?;
         self.check_reason(&card.reason)?;
@@ -318,15 +326,15 @@ impl Tenant {
         begin(&mut card);
         card.vector_version = if vector.is_some() { card.version } else { 0 };
         let encoded = Some(EncodedCard::new(&card, vector.as_deref())?);
-        let (is_event, tenant) = (card.is_event(), self.id()?);
-        let partition = match (is_event, tenant) {
-            (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
+        let (statement, tenant) = (card.is_statement(), self.id()?);
+        let partition = match (statement, tenant) {
+            (true, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
             _ => None,
         };
         if let Some(tenant) = tenant {
             inner.database.load_lookups(tenant)?;
         }
-        let reading = Reading::of(&card.content, is_event);
+        let reading = Reading::of(&card.content, statement);
         let indexed = tenant.is_some_and(|tenant| inner.cache.is_loaded(tenant, card.track));
         let prepared = indexed.then(|| Arc::new(reading.prepare(&card)));
         let draft = Draft {
@@ -338,7 +346,8 @@ impl Tenant {
             vector,
             model,
             idempotency_key: request.idempotency_key,
-            statement: !is_event,
+            statement,
+            keeps_score: false,
             dated,
             partition,
             analyses: inner.analyses.clone(),
@@ -403,6 +412,7 @@ impl Tenant {
         if request.provenance.is_some() && request.confidence.is_none() {
             card.confidence = card.provenance.confidence();
         }
+        edge::correct_names(&base, &mut card);
         card.reason = reason(request.actor, request.reason);
         let unchanged = Card { reason: base.reason.clone(), ..card.clone() } == base;
         if unchanged && vector_given.is_none() {

@@ -16,11 +16,13 @@ mod gather;
 mod question;
 mod rank;
 pub(crate) mod read;
+pub(crate) mod relations;
 pub mod rerank;
 mod settings;
 mod shown;
 #[cfg(test)]
 mod tests;
+pub(crate) mod walk;
 
 use crate::card::{Card, LinkKind, State, Track};
 use crate::engine::Tenant;
@@ -32,6 +34,7 @@ use crate::{Error, Result};
 
 pub use fuse::Parts;
 pub use settings::{Settings, Weights};
+pub use walk::{DECAY, EDGES_LOOKED_AT};
 
 use collect::collect;
 use gather::Limits;
@@ -75,6 +78,16 @@ impl View {
     /// True when it shows what is current and active at its instant, and nothing else.
     fn is_present(&self) -> bool {
         self.known_at.is_none() && self.as_of.is_none() && !self.any_time && self.states == [State::Active]
+    }
+
+    /// The same view, of whatever was believed before: replaced cards, too, whether or not
+    /// their content was true at the instant asked for.
+    fn with_the_past(&self) -> Self {
+        let mut states = self.states.clone();
+        if !self.wants(State::Superseded) {
+            states.push(State::Superseded);
+        }
+        Self { states, as_of: None, any_time: true, ..self.clone() }
     }
 
     /// The same view without regard to validity: for cards that are named, not asked for.
