@@ -6,7 +6,8 @@
 //!
 //! `question` reads the question, `shown` finds the rows that a view shows, `gather`
 //! the candidates where there are too many of these, `evidence` and `fuse` score them,
-//! `rank` settles conflicts and sorts, `collect` reads the cards.
+//! `rank` settles conflicts and sorts, `collect` reads the cards. `relations` and `walk` read
+//! what is known by name.
 
 mod collect;
 mod evidence;
