@@ -3,15 +3,17 @@
 //! Each version of a card is a row; a row is open while its version is the current one.
 //! Closed rows serve reads of the past through the same code as reads of the present.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::Result;
 use crate::card::{Card, CardId, LinkKind, Polarity, Reason, Role, State, Track};
+use crate::graph::Concept;
 use crate::index::conversation::Conversations;
 use crate::index::named::NamedRows;
 use crate::index::present::Present;
 use crate::index::rows::RowSet;
+use crate::index::sense::Sense;
 use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
 use crate::index::vector::{Maintenance, VectorIndex, VectorOptions};
 use crate::judge::{self, Analysis};
@@ -34,6 +36,8 @@ pub(crate) struct Row {
     pub(crate) question: bool,
     /// What the card rules out, if it does, in lower case.
     pub(crate) excludes: Option<Box<str>>,
+    /// What the content speaks of and holds.
+    pub(crate) sense: Sense,
 }
 
 /// The facts of a row that every search looks at, kept together for speed.
@@ -104,6 +108,7 @@ pub(crate) struct Prepared {
     /// Hashes of topic and subject.
     hashes: [Option<u64>; 2],
     terms: DocumentTerms,
+    sense: Sense,
 }
 
 impl Prepared {
@@ -115,7 +120,7 @@ impl Prepared {
             (true, Some(analysis)) if !analysis.refers_back() => analysis.lookup_hashes(),
             (true, _) => judge::analyze(statement(card)).lookup_hashes(),
         };
-        Self { hashes, terms: analyze_document(&searched_text(card)) }
+        Self { hashes, terms: analyze_document(&searched_text(card)), sense: Sense::of(&card.content) }
     }
 }
 
@@ -125,6 +130,7 @@ pub(crate) struct Partition {
     rows: Vec<Row>,
     hot: Vec<Hot>,
     voices: Vec<Voice>,
+    senses: Vec<Sense>,
     open: HashMap<CardId, u32>,
     present: Present,
     text: TextIndex,
@@ -134,8 +140,15 @@ pub(crate) struct Partition {
     names: Names,
     hashes: HashMap<u64, Vec<CardId>>,
     named: NamedRows,
+    /// By concept, how many of the rows that every view of the present shows speak of it.
+    concepts: BTreeMap<Concept, u32>,
     /// Open rows that rule something out.
     exclusions: BTreeSet<u32>,
+    /// Rows whose vector comes from an earlier model.
+    stale: RowSet,
+    stale_count: usize,
+    /// Rows of earlier versions by card; made when vectors are made anew.
+    closed: Option<HashMap<CardId, Vec<u32>>>,
     applied: u64,
     checksum: u64,
     row_bytes: usize,
@@ -149,6 +162,7 @@ impl Partition {
         }
         let card = &update.card;
         match self.open.get(&card.id) {
+            _ if update.kind == ChangeKind::Vector => self.embed(update),
             Some(&row) if self.rows[row as usize].card.version >= card.version => {
                 if update.kind == ChangeKind::Touch {
                     self.refresh(row, card);
@@ -187,16 +201,63 @@ impl Partition {
             length: card.content.chars().count() as u32,
             question: is_question(&card.content),
             excludes: excluded(card),
+            sense: prepared.sense,
             card: stripped(card),
             until: Timestamp::MAX,
         };
         let number = self.rows.len() as u32;
         self.text.insert(number, &prepared.terms)?;
-        if let Some(vector) = &update.vector {
-            self.add_vector(number, vector);
+        match &update.vector {
+            Some(vector) => self.add_vector(number, vector),
+            None if card.vector_version > 0 => self.stale_count += usize::from(self.stale.insert(number)),
+            None => {}
         }
         self.attach(row);
         Ok(())
+    }
+
+    /// Takes over the vector that a version was given anew, or that it has none any more.
+    fn embed(&mut self, update: &Update) {
+        let (id, version) = (update.card.id, update.card.version);
+        let closed = self.closed.get_or_insert_with(|| {
+            let mut closed: HashMap<CardId, Vec<u32>> = HashMap::new();
+            for (row, number) in self.rows.iter().zip(0..).filter(|(row, _)| row.until != Timestamp::MAX) {
+                closed.entry(row.card.id).or_default().push(number);
+            }
+            closed
+        });
+        let rows: Vec<u32> =
+            closed.get(&id).into_iter().flatten().chain(self.open.get(&id)).copied().collect();
+        for number in rows {
+            let card = &mut self.rows[number as usize].card;
+            if version != card.version && version != card.vector_version {
+                continue;
+            }
+            card.vector_version = update.card.vector_version;
+            self.stale_count -= usize::from(self.stale.remove(number));
+            match (&update.vector, &self.vectors) {
+                // It came with the version, whose record holds it by now.
+                (Some(_), Some(index)) if index.contains(number) => {}
+                (Some(vector), _) => self.add_vector(number, vector),
+                (None, Some(index)) => {
+                    index.remove(number);
+                }
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// Finds the rows whose vector comes from an earlier model, after a snapshot was read.
+    pub(crate) fn note_stale(&mut self) {
+        let has = |number: &u32| self.vectors.as_ref().is_some_and(|index| index.contains(*number));
+        let rows = self.rows.iter().zip(0..).filter(|(row, _)| row.card.vector_version > 0);
+        self.stale = rows.map(|(_, number)| number).filter(|number| !has(number)).collect();
+        self.stale_count = self.stale.len();
+    }
+
+    /// How many rows have a vector of an earlier model, which is not searched.
+    pub(crate) fn stale(&self) -> usize {
+        self.stale_count
     }
 
     /// Sets the vector of a row. One of another dimension than the first, or without a
@@ -207,7 +268,8 @@ impl Partition {
         }
         let options = || VectorOptions { dimension: vector.len(), ..vector_options() };
         let index = self.vectors.get_or_insert_with(|| Arc::new(VectorIndex::new(options())));
-        if let Err(error) = index.insert(row, vector) {
+        // The partition is locked: who has brought the change helps once it is not.
+        if let Err(error) = index.append(row, vector) {
             tracing::debug!(%error, row, "a vector is left out of the index");
         }
     }
@@ -240,6 +302,7 @@ impl Partition {
         let (hot, voice) = self.facts_of(&row);
         self.hot.push(hot);
         self.voices.push(voice);
+        self.senses.push(row.sense);
         if current && row.excludes.is_some() {
             self.exclusions.insert(number);
         }
@@ -282,6 +345,9 @@ impl Partition {
     }
 
     fn close(&mut self, number: u32, at: Timestamp) {
+        if let Some(closed) = &mut self.closed {
+            closed.entry(self.rows[number as usize].card.id).or_default().push(number);
+        }
         self.hide(number);
         self.exclusions.remove(&number);
         self.rows[number as usize].until = at;
@@ -335,6 +401,9 @@ impl Partition {
         {
             let pairs = self.pairs_of(number);
             self.present.pair(pairs);
+            for concept in self.senses[number as usize].concepts.iter() {
+                *self.concepts.entry(concept).or_default() += 1;
+            }
         }
     }
 
@@ -344,6 +413,11 @@ impl Partition {
         if self.present.hide(number, &self.hot[number as usize], self.voices[number as usize].speaker, length)
         {
             self.present.part(pairs);
+            for concept in self.senses[number as usize].concepts.iter() {
+                if let Some(count) = self.concepts.get_mut(&concept) {
+                    *count = count.saturating_sub(1);
+                }
+            }
         }
     }
 
@@ -385,6 +459,16 @@ impl Partition {
     /// The voice of every row, in order.
     pub(crate) fn voices(&self) -> &[Voice] {
         &self.voices
+    }
+
+    /// The sense of every row, in order.
+    pub(crate) fn senses(&self) -> &[Sense] {
+        &self.senses
+    }
+
+    /// How many of the rows that every view of the present shows speak of a concept.
+    pub(crate) fn concept_count(&self, concept: Concept) -> u32 {
+        self.concepts.get(&concept).copied().unwrap_or(0)
     }
 
     /// The postings.
@@ -514,7 +598,7 @@ fn row_bytes(row: &Row) -> usize {
     let lists = card.entities.iter().chain(&card.tags).map(|text| text.len() + 24).sum::<usize>();
     let attributes =
         card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
-    size_of::<Row>() + size_of::<Hot>() + size_of::<Voice>() + 160 + lists + attributes
+    size_of::<Row>() + size_of::<Hot>() + size_of::<Voice>() + size_of::<Sense>() + 160 + lists + attributes
 }
 
 /// The text by which a card is found: content, summary, fact, entities and tags. The

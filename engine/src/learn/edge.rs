@@ -12,7 +12,7 @@ use crate::card::{Card, Fact, Reason, STATED_CONFIDENCE, State};
 use crate::judge::name_key;
 use crate::learn::compare::Findings;
 use crate::learn::remember::Draft;
-use crate::learn::{is_held, mention, register, register_content};
+use crate::learn::{Reading, is_held, mention, register, register_content};
 use crate::store::{Batch, Lookup, TenantId};
 use crate::verbs::{Affected, Outcome, Remembered};
 
@@ -163,10 +163,12 @@ impl Draft {
         card.reason = Reason { action: change.into(), ..self.card.reason.clone() };
         let vector = (card.content != before.content).then(|| self.vector.take());
         let card = batch.revise(tenant, card, vector, self.now)?;
+        let kept = Reading::default();
+        let reading = if card.content == self.card.content { &self.reading } else { &kept };
         match is_held(&card, self.now) {
-            true => register(batch, tenant, &card, &self.reading)?,
+            true => register(batch, tenant, &card, reading)?,
             // The one that holds today keeps the key.
-            false => register_content(batch, tenant, &card, &self.reading)?,
+            false => register_content(batch, tenant, &card, reading)?,
         }
         let affected = vec![Affected { id: card.id, change }];
         self.answer(batch, tenant, card.id, card.version, Outcome::Merged, affected)
@@ -184,8 +186,12 @@ impl Draft {
             self.card.attributes.remove(SCORE);
         }
         self.enrich(card);
-        card.content.clone_from(&self.card.content);
-        card.fact.clone_from(&self.card.fact);
+        if card.content != self.card.content && self.keeps_wording(card) {
+            self.degraded.push("the card keeps its earlier wording".into());
+        } else {
+            card.content.clone_from(&self.card.content);
+            card.fact.clone_from(&self.card.fact);
+        }
         card.importance = card.importance.max(self.card.importance);
         card.valid_from = self.card.valid_from.or(card.valid_from);
         card.valid_to = self.card.valid_to.or(card.valid_to);
