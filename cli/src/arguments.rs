@@ -11,7 +11,7 @@ use memcards::Timestamp;
 use memcards::card::{CardId, Link, LinkKind};
 use serde::de::DeserializeOwned;
 
-use crate::commands::{admin, change, exchange, read, recall, remember};
+use crate::commands::{admin, change, exchange, read, recall, relations, remember};
 use crate::failure::EXIT_CODES;
 
 /// memcards: a memory for agents and people, on this machine and offline.
@@ -92,6 +92,12 @@ pub(crate) enum Command {
     Restore(change::RestoreArguments),
     /// Show who changed a card when, why and how
     History(read::HistoryArguments),
+    /// Say how one thing relates to another
+    Relate(relations::RelateArguments),
+    /// Show what is known of a thing: attributes, relations, cards
+    Entity(relations::EntityArguments),
+    /// Find what a thing is connected with, over several relations
+    Walk(relations::WalkArguments),
     /// Read memories or conversations from a file
     Import(exchange::ImportArguments),
     /// Write everything as JSON Lines; all tenants unless --tenant names one
@@ -129,7 +135,7 @@ without a tenant are about --tenant. A request that is refused does not end the 
 impl Command {
     /// True for commands that make the store when there is none.
     pub(crate) fn creates(&self) -> bool {
-        matches!(self, Self::Remember(_) | Self::Import(_) | Self::Demo(_) | Self::Shell(_))
+        matches!(self, Self::Remember(_) | Self::Relate(_) | Self::Import(_) | Self::Demo(_) | Self::Shell(_))
     }
 }
 

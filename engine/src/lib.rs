@@ -1,8 +1,8 @@
 //! The memory engine for AI agents: cards, time, recall and forgetting, embedded and offline.
 //!
 //! Open a [`Store`], take the handle of a [`Tenant`], and use the verbs: `remember`, `recall`,
-//! `get`, `list`, `count`, `correct`, `history`, `forget`, `restore`. Requests and answers are
-//! plain structs ([`Remember`], [`Recall`], …) and, through [`execute`], JSON.
+//! `get`, `list`, `count`, `correct`, `history`, `forget`, `restore`, `relate`, `entity`, `walk`.
+//! Requests and answers are plain structs ([`Remember`], [`Recall`], …) and, through [`execute`], JSON.
 //!
 //! ```
 //! # let directory = tempfile::tempdir()?;

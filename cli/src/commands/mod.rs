@@ -5,6 +5,7 @@ pub(crate) mod change;
 pub(crate) mod exchange;
 pub(crate) mod read;
 pub(crate) mod recall;
+pub(crate) mod relations;
 pub(crate) mod remember;
 
 use std::io::{self, Write};
@@ -29,6 +30,9 @@ pub(crate) fn run(command: Command, door: &Door, out: &mut dyn Write) -> Result<
         Command::Correct(arguments) => change::correct(*arguments, door, out),
         Command::Forget(arguments) => change::forget(arguments, door, out),
         Command::Restore(arguments) => change::restore(arguments, door, out),
+        Command::Relate(arguments) => relations::relate(arguments, door, out),
+        Command::Entity(arguments) => relations::entity(arguments, door, out),
+        Command::Walk(arguments) => relations::walk(arguments, door, out),
         Command::Import(arguments) => exchange::import(&arguments, door, out),
         Command::Export(arguments) => exchange::export(&arguments, door, out),
         Command::Backup(arguments) => admin::backup(&arguments, door, out),

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Read, Write};
 
 use clap::Args;
+use memcards::calendar::Zone;
 use memcards::card::{CardId, Fact, Limits, Link, Polarity, Provenance, Role, Track};
 use memcards::{Duration, Error, Outcome, Remember, Remembered, Timestamp};
 use serde_json::{Map, Value};
@@ -25,13 +26,14 @@ pub(crate) struct RememberArguments {
     #[arg(long, value_parser = names!(Track))]
     track: Option<Track>,
     /// profile, preference, knowledge, decision, conclusion, correction, task_state, temporary,
-    /// conversation, or your own
+    /// conversation, relation, or your own
     #[arg(long)]
     category: Option<String>,
     /// Short form for prompts
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
-    /// The typed fact the content states; a newer value replaces the older one
+    /// The typed fact the content states; a newer value replaces the older one, unless the
+    /// category is relation
     #[arg(long, num_args = 3, value_names = ["ENTITY", "ATTRIBUTE", "VALUE"])]
     fact: Option<Vec<String>>,
     /// Whether the content holds or must not happen [default: affirmed]
@@ -52,6 +54,9 @@ pub(crate) struct RememberArguments {
     /// From when it is true
     #[arg(long, value_name = "TIME")]
     valid_from: Option<Timestamp>,
+    /// Zone in which times in the content are meant: an IANA name or an offset [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<Zone>,
     /// Until when (exclusive) it is true
     #[arg(long, value_name = "TIME")]
     valid_to: Option<Timestamp>,
@@ -125,6 +130,7 @@ fn request(arguments: RememberArguments) -> Result<Remember, Error> {
         tags: arguments.tags,
         attributes: arguments.attributes.map(|json| json.0).unwrap_or_default(),
         occurred_at: arguments.occurred_at,
+        zone: arguments.zone,
         valid_from: arguments.valid_from,
         valid_to: arguments.valid_to,
         ttl: arguments.ttl,
@@ -182,7 +188,6 @@ fn content(words: Vec<String>) -> Result<String, Error> {
 
 /// Shows what became of a text.
 pub(crate) fn show(answer: &Remembered, out: &mut dyn Write) -> std::io::Result<()> {
-    let (good, dim) = (style::GOOD, style::DIM);
     let word = match answer.outcome {
         Outcome::Created => "remembered",
         Outcome::Merged => "known in other words; the card has the newest wording now",
@@ -190,6 +195,12 @@ pub(crate) fn show(answer: &Remembered, out: &mut dyn Write) -> std::io::Result<
         Outcome::Superseded => "remembered; replaces what it contradicts",
         Outcome::Candidate => "noted as a candidate; recalled once there is more evidence",
     };
+    show_as(word, answer, out)
+}
+
+/// Shows a card that was written, under a heading.
+pub(crate) fn show_as(word: &str, answer: &Remembered, out: &mut dyn Write) -> std::io::Result<()> {
+    let (good, dim) = (style::GOOD, style::DIM);
     writeln!(out, "{good}{word}{good:#}")?;
     writeln!(out, "   {dim}id {} · version {}{dim:#}", answer.id, answer.version)?;
     show_affected(answer.id, &answer.affected, out)?;

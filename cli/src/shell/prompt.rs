@@ -19,6 +19,8 @@ remember TEXT…           store one memory
 recall TEXT…             find the memories that answer a question
 list, get ID, history ID, correct ID …, forget ID, restore ID, count
                          as on the command line; `list --help` tells the flags
+relate FROM RELATION TO, entity NAME, walk NAME
+                         how things are connected
 use TENANT               change the tenant
 stats, tenants, verify, export FILE, import FILE, backup DIR
 {\"verb\":\"recall\",…}     a request in JSON

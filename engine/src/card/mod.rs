@@ -407,6 +407,27 @@ impl Card {
         self.track == Track::Episodic && self.source().is_some_and(timed)
     }
 
+    /// True for a card that relates one thing to another; see [`category::RELATION`].
+    pub(crate) fn is_relation(&self) -> bool {
+        self.category == category::RELATION
+    }
+
+    /// The two ends and the name of a relation; `None` for every other card.
+    pub(crate) fn edge(&self) -> Option<&Fact> {
+        self.fact.as_ref().filter(|_| self.is_relation())
+    }
+
+    /// True for what is compared with other statements: neither an event nor a relation, of
+    /// which one thing may have any number.
+    pub(crate) fn is_statement(&self) -> bool {
+        !self.is_event() && !self.is_relation()
+    }
+
+    /// Since when the content is true.
+    pub(crate) fn start(&self) -> Timestamp {
+        self.valid_from.unwrap_or(self.occurred_at)
+    }
+
     /// True when the card is expired at that instant.
     pub fn is_expired(&self, at: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= at)
@@ -441,9 +462,14 @@ pub mod category {
     pub const TEMPORARY: &str = "temporary";
     /// A turn of a conversation.
     pub const CONVERSATION: &str = "conversation";
+    /// How one thing relates to another: an edge. Its fact's entity and value are the ends, the
+    /// attribute is the relation. A thing may have any number of each relation, so a card of
+    /// this category replaces no other one and is replaced by none, except that the same three
+    /// names are the same card.
+    pub const RELATION: &str = "relation";
 
     /// All of them.
-    pub const BUILT_IN: [&str; 9] = [
+    pub const BUILT_IN: [&str; 10] = [
         PROFILE,
         PREFERENCE,
         KNOWLEDGE,
@@ -453,5 +479,6 @@ pub mod category {
         TASK_STATE,
         TEMPORARY,
         CONVERSATION,
+        RELATION,
     ];
 }

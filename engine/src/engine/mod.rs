@@ -5,6 +5,7 @@
 
 mod model;
 mod reembed;
+mod relations;
 mod tenant;
 
 use std::path::Path;

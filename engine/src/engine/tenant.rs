@@ -12,6 +12,7 @@ use crate::engine::model::{embed, embed_query, model_of};
 use crate::forget::{Forgetting, Restoring};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
+use crate::learn::edge;
 use crate::learn::extract::extract;
 use crate::learn::remember::{Draft, begin};
 use crate::recall;
@@ -67,7 +68,7 @@ impl Tenant {
         &self.store
     }
 
-    fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         self.store.inner.clock.now()
     }
 
@@ -101,7 +102,11 @@ impl Tenant {
     /// changed. [`Error::ModelMismatch`] when a vector does not fit the store's model,
     /// [`Error::Busy`] when too many writes wait, [`Error::ReadOnly`] after a failed commit.
     pub fn remember(&self, request: Remember) -> Result<Remembered> {
-        let draft = self.draft(request)?;
+        self.write(self.draft(request)?)
+    }
+
+    /// Carries a draft out.
+    pub(super) fn write(&self, draft: Draft) -> Result<Remembered> {
         let (inner, track, statement) = (&self.store.inner, draft.card.track, draft.reading.statement());
         let answer = inner.database.write(move |batch| draft.run(batch))?;
         if let Some(tenant) = self.id()? {
@@ -324,6 +329,9 @@ impl Tenant {
             vector_version: 0,
             reason: reason(request.actor, request.reason),
         };
+        if card.merge_key.is_none() {
+            card.merge_key = card.edge().map(edge::merge_key);
+        }
         limits.card(&card)?;
         limits.items("links", card.links.len())?;
         self.check_reason(&card.reason)?;
@@ -335,15 +343,15 @@ impl Tenant {
         card.vector_version = if vector.is_some() { card.version } else { 0 };
         let parts = vector.as_deref().map(|vector| (inner.database.generation(), vector));
         let encoded = Some(EncodedCard::new(&card, parts)?);
-        let (is_event, tenant) = (card.is_event(), self.id()?);
-        let partition = match (is_event, tenant) {
-            (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
+        let (statement, tenant) = (card.is_statement(), self.id()?);
+        let partition = match (statement, tenant) {
+            (true, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
             _ => None,
         };
         if let Some(tenant) = tenant {
             inner.database.load_lookups(tenant)?;
         }
-        let reading = Reading::of(&card.content, is_event);
+        let reading = Reading::of(&card.content, statement);
         let indexed = tenant.is_some_and(|tenant| inner.cache.is_loaded(tenant, card.track));
         let prepared = indexed.then(|| Arc::new(reading.prepare(&card)));
         let draft = Draft {
@@ -355,7 +363,8 @@ impl Tenant {
             vector,
             model,
             idempotency_key: request.idempotency_key,
-            statement: !is_event,
+            statement,
+            keeps_score: false,
             dated,
             partition,
             analyses: inner.analyses.clone(),
@@ -420,6 +429,7 @@ impl Tenant {
         if request.provenance.is_some() && request.confidence.is_none() {
             card.confidence = card.provenance.confidence();
         }
+        edge::correct_names(&base, &mut card);
         card.reason = reason(request.actor, request.reason);
         let unchanged = Card { reason: base.reason.clone(), ..card.clone() } == base;
         if unchanged && vector_given.is_none() {

@@ -103,7 +103,9 @@ fn forget(batch: &mut Batch<'_>, tenant: TenantId, mut card: Card, now: Timestam
 /// Look-ups that a forgotten card must not hold on to.
 fn exclusive_lookups(card: &Card) -> Vec<Lookup<'_>> {
     let key = card.merge_key.iter().map(|key| Lookup::MergeKey(key));
-    key.chain(card.fact.iter().map(Lookup::Fact)).collect()
+    // Of a relation there may be any number: its card holds no fact against others.
+    let fact = card.fact.iter().filter(|_| !card.is_relation());
+    key.chain(fact.map(Lookup::Fact)).collect()
 }
 
 /// A validated `restore` on its way into the store.

@@ -10,6 +10,7 @@ pub(crate) mod cache;
 pub(crate) mod conversation;
 pub(crate) mod files;
 pub(crate) mod keeper;
+pub(crate) mod named;
 pub(crate) mod partition;
 pub(crate) mod present;
 pub mod rows;

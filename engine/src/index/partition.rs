@@ -10,6 +10,7 @@ use crate::Result;
 use crate::card::{Card, CardId, LinkKind, Polarity, Reason, Role, State, Track};
 use crate::graph::Concept;
 use crate::index::conversation::Conversations;
+use crate::index::named::NamedRows;
 use crate::index::present::Present;
 use crate::index::rows::RowSet;
 use crate::index::said::{Said, Saying};
@@ -117,11 +118,11 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Reads a card; `analysis` is that of its content, where there is one already.
     pub(crate) fn of(card: &Card, analysis: Option<&Analysis>) -> Self {
-        // Events are never compared with statements: nobody looks for them by their topic.
-        let hashes = match (card.is_event(), analysis) {
-            (true, _) => [None, None],
-            (false, Some(analysis)) if !analysis.refers_back() => analysis.lookup_hashes(),
-            (false, _) => judge::analyze(statement(card)).lookup_hashes(),
+        // Nobody looks by their topic for what is not compared with statements.
+        let hashes = match (card.is_statement(), analysis) {
+            (false, _) => [None, None],
+            (true, Some(analysis)) if !analysis.refers_back() => analysis.lookup_hashes(),
+            (true, _) => judge::analyze(statement(card)).lookup_hashes(),
         };
         let speaker = card.source().and_then(|source| source.speaker.as_deref());
         Self {
@@ -148,6 +149,7 @@ pub(crate) struct Partition {
     conversations: Conversations,
     names: Names,
     hashes: HashMap<u64, Vec<CardId>>,
+    named: NamedRows,
     /// By concept, how many of the rows that every view of the present shows speak of it.
     concepts: BTreeMap<Concept, u32>,
     said: Said,
@@ -309,6 +311,7 @@ impl Partition {
                 cards.push(id);
             }
         }
+        self.named.insert(number, &row.card);
         self.row_bytes += row_bytes(&row);
         let (hot, voice) = self.facts_of(&row);
         self.hot.push(hot);
@@ -373,6 +376,7 @@ impl Partition {
     /// Takes over counters, times and sources of a version that stays current.
     fn refresh(&mut self, number: u32, card: &Card) {
         let row = Row { card: stripped(card), ..self.rows[number as usize].clone() };
+        self.named.replace(number, &self.rows[number as usize].card, &row.card);
         self.hide(number);
         // A card that had no source gets its first one by a later mention.
         if row.until == Timestamp::MAX && row.card.source() != self.rows[number as usize].card.source() {
@@ -540,6 +544,11 @@ impl Partition {
         self.hashes.get(&hash).map_or(&[], Vec::as_slice)
     }
 
+    /// The rows, of whatever version, that name things.
+    pub(crate) fn named(&self) -> &NamedRows {
+        &self.named
+    }
+
     /// The row of a card's current version.
     pub(crate) fn current(&self, id: CardId) -> Option<&Row> {
         self.open.get(&id).map(|number| self.row(*number))
@@ -551,12 +560,9 @@ impl Partition {
             let bytes = index.bytes();
             bytes.vectors + bytes.codes + bytes.links + bytes.other
         });
-        self.row_bytes
-            + self.said.bytes()
-            + self.text.bytes()
-            + vectors
-            + self.conversations.bytes()
-            + self.present.bytes()
+        let others =
+            self.conversations.bytes() + self.present.bytes() + self.named.bytes() + self.said.bytes();
+        self.row_bytes + self.text.bytes() + vectors + others
     }
 
     /// Text and rows from a snapshot, vectors are added by its reader; `None` when they do not

@@ -136,6 +136,20 @@ fn without_final_stop(text: &str) -> &str {
     }
 }
 
+/// The form of a name under which the same name meets: width and composition of characters,
+/// case and runs of white space make no other name.
+pub(crate) fn name_key(name: &str) -> String {
+    let name = compatible(name);
+    let mut key = String::with_capacity(name.len());
+    for word in name.split_whitespace() {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        key.extend(word.chars().flat_map(char::to_lowercase));
+    }
+    key
+}
+
 /// The hash under which exact duplicates meet.
 ///
 /// Equal for texts that differ only in Unicode composition, character width, runs of

@@ -7,6 +7,7 @@ use crate::card::{Card, CardId, LinkKind, Role, State};
 use crate::index::cosine;
 use crate::index::partition::{Partition, Row, statement};
 use crate::judge::{self, Relation};
+use crate::learn::edge;
 use crate::learn::remember::Draft;
 use crate::learn::{is_held, relation, relation_of};
 use crate::store::{Batch, ChangeKind, Database, Lookup, TenantId};
@@ -51,6 +52,10 @@ impl Findings {
 /// True unless speakers or entities say that two cards are about different people or
 /// things: the same words about somebody else are another statement.
 pub(super) fn are_about_the_same(new: &Card, known: &Card) -> bool {
+    // "A of B" and "C" make the same words as "A" and "of B C".
+    if let (Some(mine), Some(theirs)) = (new.edge(), known.edge()) {
+        return edge::names(mine) == edge::names(theirs);
+    }
     let speaker = |card: &Card| card.source().and_then(|source| source.speaker.clone());
     let speakers = match (speaker(new), speaker(known)) {
         (Some(mine), Some(theirs)) => mine == theirs,
@@ -219,11 +224,11 @@ impl Draft {
         Ok(())
     }
 
-    /// True for a held statement, not an event, in the same voice: "I" of the assistant is
+    /// True for a held statement, neither an event nor a relation, in the same voice: "I" of the assistant is
     /// not "I" of the user.
     fn is_comparable(&self, known: &Card) -> bool {
         let assistant = |card: &Card| card.source().and_then(|source| source.role) == Some(Role::Assistant);
-        !known.is_event()
+        known.is_statement()
             && assistant(&self.card) == assistant(known)
             && are_about_the_same(&self.card, known)
             && known.track == self.card.track
@@ -242,7 +247,7 @@ impl Draft {
             // What a statement did to other cards is no statement.
             let said = change.kind == ChangeKind::Touch
                 || matches!(told.reason.action.as_str(), "created" | "merged" | "promoted" | "corrected");
-            if said && session(&told) == session(&self.card) {
+            if said && !told.is_relation() && session(&told) == session(&self.card) {
                 let known = tables.card(tenant, change.card)?;
                 return Ok(known.filter(|known| self.is_comparable(known)));
             }

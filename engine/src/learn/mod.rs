@@ -7,6 +7,7 @@
 pub(crate) mod analyses;
 mod compare;
 pub(crate) mod correct;
+pub(crate) mod edge;
 pub(crate) mod extract;
 pub(crate) mod remember;
 
@@ -174,9 +175,9 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// Reads a text as far as remembering it will need.
-    pub(crate) fn of(content: &str, is_event: bool) -> Self {
+    pub(crate) fn of(content: &str, is_statement: bool) -> Self {
         let reading = Self::default();
-        if !is_event {
+        if is_statement {
             reading.analysis(content);
         }
         reading.hash(content);
@@ -275,11 +276,11 @@ fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card, reading: &Read
     if let Some(key) = &card.merge_key {
         batch.set_lookup(tenant, &Lookup::MergeKey(key), card.id)?;
     }
-    if let Some(fact) = &card.fact {
+    if let Some(fact) = card.fact.as_ref().filter(|_| !card.is_relation()) {
         batch.set_lookup(tenant, &Lookup::Fact(fact), card.id)?;
     }
-    // Events are never compared with statements: nobody looks for them by their topic.
-    if card.is_event() {
+    // Nobody looks by their topic for what is not compared with statements.
+    if !card.is_statement() {
         return Ok(());
     }
     let analysis = reading.analysis(&card.content);

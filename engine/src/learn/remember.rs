@@ -33,8 +33,11 @@ pub(crate) struct Draft {
     /// The model that made the vector.
     pub(crate) model: Option<ModelRecord>,
     pub(crate) idempotency_key: Option<String>,
-    /// False for a turn of a conversation, which is an event and contradicts nothing.
+    /// False for what contradicts nothing: a turn of a conversation, which is an event, and a
+    /// relation, of which there may be many.
     pub(crate) statement: bool,
+    /// True for a relation told without a score: the one that is known stays.
+    pub(crate) keeps_score: bool,
     /// True when the caller said when it happened or since when it is true.
     pub(crate) dated: bool,
     /// The partition in which statements about the same thing are looked up; `None` for a
@@ -88,6 +91,7 @@ impl Draft {
         let mut answer = match verdict {
             Verdict::Done(card) => self.known(batch, tenant, card)?,
             Verdict::Duplicate(card) => self.count(batch, tenant, card)?,
+            Verdict::Merge(card) if self.card.edge().is_some() => self.tell_edge(batch, tenant, card)?,
             Verdict::Merge(card) => self.merge(batch, tenant, card)?,
             Verdict::Create(findings) => self.create(batch, tenant, findings)?,
         };
@@ -113,6 +117,10 @@ impl Draft {
             && let Some(done) = card(batch.lookup(tenant, &Lookup::Idempotency(key))?)?
         {
             return Ok(Verdict::Done(done));
+        }
+        if self.card.edge().is_some() {
+            let findings = self.find_edge(batch, tenant)?;
+            return Ok(self.verdict(findings));
         }
         let mut findings = Findings::default();
         let hash = self.reading.hash(&self.card.content);
@@ -163,11 +171,11 @@ impl Draft {
                 }
             }
         }
-        if let Some(fact) = &self.card.fact
+        if let Some(fact) = self.card.fact.as_ref().filter(|_| !self.card.is_relation())
             && let Some(holder) = card(batch.lookup(tenant, &Lookup::Fact(fact))?)?
         {
             let same_fact = |known: &Card| {
-                let held = known.fact.as_ref();
+                let held = known.fact.as_ref().filter(|_| !known.is_relation());
                 held.is_some_and(|held| Lookup::Fact(held).key() == Lookup::Fact(fact).key())
             };
             for known in self.claimants(batch, tenant, holder, same_fact)? {
@@ -189,15 +197,20 @@ impl Draft {
         self.compare_statements(batch, tenant, &mut findings)?;
         // Of two that cannot both hold the later in time stays, whichever was told first.
         if self.dated {
-            let mine = start(&self.card);
+            let mine = self.card.start();
             let (later, replaces): (Vec<_>, Vec<_>) = findings
                 .replaces
                 .into_iter()
-                .partition(|(old, _)| mine < start(old) && start(old) <= self.now);
+                .partition(|(old, _)| mine < old.start() && old.start() <= self.now);
             findings.replaces = replaces;
             findings.outlived_by = later.into_iter().map(|(later, _)| later).collect();
-            findings.outlived_by.sort_by_key(|later| (start(later), later.id));
+            findings.outlived_by.sort_by_key(|later| (later.start(), later.id));
         }
+        Ok(self.verdict(findings))
+    }
+
+    /// What follows from what was found.
+    fn verdict(&self, mut findings: Findings) -> Verdict {
         // A weak card does not overturn a stated one: both stay, the later ranks first.
         if self.card.confidence < STATED_CONFIDENCE {
             let (strong, weak): (Vec<_>, Vec<_>) =
@@ -205,7 +218,7 @@ impl Draft {
             findings.contradicts.extend(strong.into_iter().map(|(old, _)| old));
             findings.replaces = weak;
         }
-        Ok(match findings.merge.take() {
+        match findings.merge.take() {
             Some(_) if !findings.outlived_by.is_empty() => Verdict::Create(findings),
             Some(known) if findings.replaces.is_empty() || self.card.confidence < STATED_CONFIDENCE => {
                 Verdict::Merge(known)
@@ -217,11 +230,11 @@ impl Draft {
                 Verdict::Create(findings)
             }
             None => Verdict::Create(findings),
-        })
+        }
     }
 
     /// Answers a request that was carried out before; changes nothing.
-    fn known(self, batch: &mut Batch<'_>, tenant: TenantId, card: Card) -> Result<Remembered> {
+    pub(super) fn known(self, batch: &mut Batch<'_>, tenant: TenantId, card: Card) -> Result<Remembered> {
         self.answer(batch, tenant, card.id, card.version, Outcome::Duplicate, vec![])
     }
 
@@ -255,8 +268,7 @@ impl Draft {
     fn merge(mut self, batch: &mut Batch<'_>, tenant: TenantId, mut card: Card) -> Result<Remembered> {
         mention(&mut card, &self.card, self.now);
         self.take_over_expiry(&mut card);
-        // Without its vector the newest wording would be found less well than what it replaces.
-        let keeps_wording = self.vector.is_none() && !self.degraded.is_empty() && card.vector_version > 0;
+        let keeps_wording = self.keeps_wording(&card);
         match keeps_wording {
             true => self.degraded.push("the card keeps its earlier wording".into()),
             false => card.content = self.card.content.clone(),
@@ -280,6 +292,12 @@ impl Draft {
         self.answer(batch, tenant, card.id, card.version, Outcome::Merged, affected)
     }
 
+    /// True where the newest wording would, without its vector, be found less well than what
+    /// it replaces.
+    pub(super) fn keeps_wording(&self, card: &Card) -> bool {
+        self.vector.is_none() && !self.degraded.is_empty() && card.vector_version > 0
+    }
+
     fn create(mut self, batch: &mut Batch<'_>, tenant: TenantId, findings: Findings) -> Result<Remembered> {
         let Findings { replaces, outlived_by, contradicts, resolved, .. } = findings;
         let mut card = self.card.clone();
@@ -294,7 +312,7 @@ impl Draft {
         card.id = batch.next_id(tenant, &self.tenant, self.now)?;
         // What begins later leaves in place, until then, what has begun before it.
         let from = card.valid_from.filter(|from| *from > self.now);
-        let stays = |old: &Card| from.filter(|from| start(old) < *from);
+        let stays = |old: &Card| from.filter(|from| old.start() < *from);
         for (old, _) in &replaces {
             let kind = if stays(old).is_some() { LinkKind::Succeeds } else { LinkKind::Supersedes };
             card.link(old.id, kind);
@@ -306,7 +324,7 @@ impl Draft {
         if let Some(next) = &outlived_by {
             card.state = State::Superseded;
             card.link(next.id, LinkKind::SupersededBy);
-            card.valid_to = Some(card.valid_to.map_or(start(next), |end| end.min(start(next))));
+            card.valid_to = Some(card.valid_to.map_or(next.start(), |end| end.min(next.start())));
         }
         let own_links = self.card.links.clone();
         let payload = self.prepared.take().map(|prepared| prepared as _);
@@ -344,7 +362,7 @@ impl Draft {
     }
 
     /// Adds what the request says beside its content.
-    fn enrich(&self, card: &mut Card) {
+    pub(super) fn enrich(&self, card: &mut Card) {
         if self.card.summary.is_some() {
             card.summary = self.card.summary.clone();
         }
@@ -368,7 +386,7 @@ impl Draft {
     /// Of two expiries the later one holds, and none at all above all: what a person was
     /// promised to be remembered must not go with an earlier, shorter promise. An echo by
     /// the assistant promises nothing.
-    fn take_over_expiry(&self, card: &mut Card) {
+    pub(super) fn take_over_expiry(&self, card: &mut Card) {
         if by_person(&self.card) {
             card.expires_at = match (card.expires_at, self.card.expires_at) {
                 (Some(held), Some(new)) => Some(held.max(new)),
@@ -377,7 +395,7 @@ impl Draft {
         }
     }
 
-    fn answer(
+    pub(super) fn answer(
         self,
         batch: &mut Batch<'_>,
         tenant: TenantId,
@@ -400,11 +418,6 @@ pub(crate) fn begin(card: &mut Card) {
     };
     card.mention_count = 1;
     card.reason.action = "created".into();
-}
-
-/// Since when a card's content is true.
-fn start(card: &Card) -> Timestamp {
-    card.valid_from.unwrap_or(card.occurred_at)
 }
 
 /// Adds what is missing, within the limit of a list.

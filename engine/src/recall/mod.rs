@@ -6,7 +6,8 @@
 //!
 //! `question` reads the question, `shown` finds the rows that a view shows, `gather`
 //! the candidates where there are too many of these, `evidence` and `fuse` score them,
-//! `rank` settles conflicts and sorts, `collect` reads the cards.
+//! `rank` settles conflicts and sorts, `collect` reads the cards. `relations` and `walk` read
+//! what is known by name.
 
 mod collect;
 pub(crate) mod days;
@@ -17,12 +18,14 @@ mod gather;
 mod question;
 mod rank;
 pub(crate) mod read;
+pub(crate) mod relations;
 pub mod rerank;
 mod settings;
 mod shown;
 #[cfg(test)]
 mod tests;
 mod times;
+pub(crate) mod walk;
 
 use crate::calendar::Anchor;
 use crate::card::{Card, LinkKind, State, Track};
@@ -35,6 +38,7 @@ use crate::{Error, Result};
 
 pub use fuse::Parts;
 pub use settings::{Settings, Weights};
+pub use walk::{DECAY, EDGES_LOOKED_AT};
 
 use collect::collect;
 use gather::Limits;
@@ -80,6 +84,16 @@ impl View {
     /// True when it shows what is current and active at its instant, and nothing else.
     fn is_present(&self) -> bool {
         self.known_at.is_none() && self.as_of.is_none() && !self.any_time && self.states == [State::Active]
+    }
+
+    /// The same view, of whatever was believed before: replaced cards, too, whether or not
+    /// their content was true at the instant asked for.
+    fn with_the_past(&self) -> Self {
+        let mut states = self.states.clone();
+        if !self.wants(State::Superseded) {
+            states.push(State::Superseded);
+        }
+        Self { states, as_of: None, any_time: true, ..self.clone() }
     }
 
     /// The same view without regard to validity: for cards that are named, not asked for.

@@ -14,7 +14,7 @@ use crate::engine::{Draft, Store, Tenant};
 use crate::exchange::{self, Export};
 use crate::filter::Filter;
 use crate::time::Timestamp;
-use crate::verbs::Remembered;
+use crate::verbs::{Relate, Remembered};
 use crate::{Error, Result};
 
 /// One verb of the schema.
@@ -39,6 +39,9 @@ pub const VERBS: &[Verb] = &[
     verb("history", true, "read every version of a card"),
     verb("forget", true, "soft-delete cards by id or filter"),
     verb("restore", true, "bring forgotten cards back"),
+    verb("relate", true, "say how one thing relates to another"),
+    verb("entity", true, "read what is known of a thing by its name"),
+    verb("walk", true, "find what a thing is connected with, over several relations"),
     verb("tenant.create", true, "create a tenant"),
     verb("tenant.stats", true, "count a tenant's cards"),
     verb("tenant.list", false, "name all tenants"),
@@ -126,7 +129,7 @@ pub fn execute(store: &Store, request: &str) -> Value {
     answer(parse(request).and_then(|request| run(store, request)))
 }
 
-/// Carries out several requests in order. Consecutive `remember` requests share commits,
+/// Carries out several requests in order. Consecutive `remember` and `relate` requests share commits,
 /// which changes nothing but the time they take.
 pub fn execute_all(store: &Store, requests: &[impl AsRef<str>]) -> Vec<Value> {
     let mut answers = Vec::with_capacity(requests.len());
@@ -134,7 +137,7 @@ pub fn execute_all(store: &Store, requests: &[impl AsRef<str>]) -> Vec<Value> {
     for request in requests {
         let request = parse(request.as_ref());
         match request {
-            Ok(request) if request.verb == "remember" => {
+            Ok(request) if matches!(request.verb.as_str(), "remember" | "relate") => {
                 drafts.push(draft(store, request));
                 if drafts.len() >= store.limits().batch {
                     remember(store, &mut drafts, &mut answers);
@@ -152,7 +155,22 @@ pub fn execute_all(store: &Store, requests: &[impl AsRef<str>]) -> Vec<Value> {
 
 fn draft(store: &Store, request: Request) -> Result<Draft> {
     let tenant = prepare(store, &request)?.ok_or_else(|| Error::Internal("remember has a tenant".into()))?;
-    tenant.draft(fields(request.fields)?)
+    match request.verb.as_str() {
+        "relate" => tenant.relation(relate(request.fields)?),
+        _ => tenant.draft(fields(request.fields)?),
+    }
+}
+
+fn relate(rest: Map<String, Value>) -> Result<Relate> {
+    fields(named(rest, &["from", "relation", "to"])?)
+}
+
+/// The same fields, if these are among them.
+fn named(fields: Map<String, Value>, needed: &[&'static str]) -> Result<Map<String, Value>> {
+    match needed.iter().find(|field| !fields.contains_key(**field)) {
+        Some(missing) => Err(Error::invalid(*missing, "is missing")),
+        None => Ok(fields),
+    }
 }
 
 fn remember(store: &Store, drafts: &mut Vec<Result<Draft>>, answers: &mut Vec<Value>) {
@@ -290,6 +308,9 @@ fn run_for(tenant: &Tenant, verb: &str, rest: Map<String, Value>) -> Result<Valu
         "history" => value(tenant.history(&fields(rest)?)?),
         "forget" => value(tenant.forget(fields(rest)?)?),
         "restore" => value(tenant.restore(fields(rest)?)?),
+        "relate" => value(tenant.relate(relate(rest)?)?),
+        "entity" => value(tenant.entity(&fields(named(rest, &["name"])?)?)?),
+        "walk" => value(tenant.walk(&fields(named(rest, &["start"])?)?)?),
         "tenant.create" => {
             fields::<Nothing>(rest)?;
             Ok(json!({ "created": tenant.create()? }))

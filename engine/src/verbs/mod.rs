@@ -2,6 +2,7 @@
 
 mod answer;
 mod dispatch;
+mod relations;
 mod request;
 
 pub use answer::{
@@ -9,6 +10,10 @@ pub use answer::{
     Remembered, Restored, Searched, Skipped, VersionView, Withheld,
 };
 pub use dispatch::{Format, VERBS, Verb, error_answer, execute, execute_all, import};
+pub use relations::{
+    Attribute, AttributeVersion, Direction, Edge, Entity, EntityCards, EntityView, Path, PathEdge, Relate,
+    Walk, Walked,
+};
 pub use request::{
     Correct, Count, Forget, Get, History, How, Include, List, Order, Recall, Remember, Restore,
 };

@@ -17,12 +17,13 @@ pub struct Remember {
     pub content: String,
     /// Track; `episodic` when a turn is given, else `semantic`.
     pub track: Option<Track>,
-    /// Category; `conversation` when a turn is given, else `knowledge`.
+    /// Category; `conversation` when a turn is given, else `knowledge`. A card of the category
+    /// `relation` with a fact is an edge, as `relate` makes it.
     pub category: Option<String>,
     /// Short form for prompts.
     pub summary: Option<String>,
     /// The typed fact the content states. A newer value of the same entity and attribute
-    /// replaces the older one.
+    /// replaces the older one, unless the category is `relation`.
     pub fact: Option<Fact>,
     /// `affirmed` (default) or `excluded`.
     pub polarity: Option<Polarity>,

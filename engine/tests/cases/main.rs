@@ -25,6 +25,7 @@
 //! | filter operators | every read agrees with brute force | [`filters`] | `every_read_agrees_*`, `pages_join_to_the_whole_in_every_order`, `unknown_fields_and_operators_are_errors` |
 //! | expiry with nothing sweeping | expired is gone at that instant, everywhere | [`times`] | `a_card_is_gone_*`, `a_thousand_expired_cards_*`, `at_any_instant_*`, `an_expired_statement_*`, `of_two_expiries_*` |
 //! | zones, as-of reads | an instant is one everywhere; true and known are two questions | [`times`] | `an_instant_is_the_same_*`, `what_was_true_*`, `what_was_overturned_*`, `a_state_of_today_*`, `a_store_read_from_another_zone_*` |
+//! | relations told twice, over, forgotten, in a circle; names in any writing | an edge is a card; a walk finds the best path, within bounds | [`relations`] | all of the module |
 //! | retries, keys, typed facts, stale versions | a write happens once and replaces what it names | [`writes`] | all of the module |
 //! | eight processes on one directory | one owner, clear errors for the rest | [`owners`] | `of_eight_processes_*`, `a_killed_owner_*`, `in_one_process_*` |
 //! | another model of the same dimension; a model that is down | one kind of vectors; what is missing is said; nobody waits for it | [`owners`] | `writes_do_not_wait_*`, `a_store_*`, `a_newer_version_of_a_model_*`, `without_its_model_*`, `with_its_model_down_*`, `given_vectors_*` |
@@ -44,6 +45,7 @@ mod owners;
 #[path = "../filter/random.rs"]
 mod random;
 mod reembedding;
+mod relations;
 mod support;
 mod tenants;
 mod times;

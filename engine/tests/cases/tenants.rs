@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memcards::card::{CardId, Fact, Link, LinkKind, Track};
 use memcards::{
-    Clock, Correct, Count, Forget, Get, History, List, ManualClock, Options, Recall, Remember, Restore,
-    Result, Store, Tenant,
+    Clock, Correct, Count, Entity, Forget, Get, History, List, ManualClock, Options, Recall, Relate,
+    Remember, Restore, Result, Store, Tenant, Walk,
 };
 use proptest::prelude::*;
 use serde::Serialize;
@@ -101,6 +101,9 @@ enum Step {
     Restore(usize),
     Correct(usize),
     ForgetSession,
+    Relate(usize),
+    Entity(usize),
+    Walk(usize),
     /// The same verbs with identifiers that the other tenant has, or that nobody has.
     Foreign(usize),
 }
@@ -119,6 +122,9 @@ fn any_step() -> impl Strategy<Value = Step> {
         1 => number().prop_map(Step::Restore),
         1 => number().prop_map(Step::Correct),
         1 => Just(Step::ForgetSession),
+        3 => number().prop_map(Step::Relate),
+        1 => number().prop_map(Step::Entity),
+        2 => number().prop_map(Step::Walk),
         2 => number().prop_map(Step::Foreign),
     ]
 }
@@ -139,6 +145,9 @@ const SAID: [&str; 6] = [
     "My speaker number is 12",
     "My speaker number is now 14",
 ];
+
+/// Names that both tenants use, and one that only the other does.
+const NAMED: [&str; 6] = ["vault", "basement", "Password", "speaker", "kryptonight7-1", "nobody"];
 
 const ASKED: [&str; 6] = [
     "the password of the vault",
@@ -185,6 +194,22 @@ fn take(tenant: &Tenant, step: &Step, ids: &mut Vec<CardId>, foreign: &[CardId])
             let filter = Some(filter(json!({"field": "session", "eq": "vault"})));
             vec![shown(tenant.forget(Forget { filter, ..Forget::default() }))]
         }
+        Step::Relate(number) => {
+            let request = Relate::new(NAMED[number % 4], "belongs to", NAMED[(number * 5 + 1) % 4]);
+            let answer = tenant.relate(request);
+            if let Ok(answer) = &answer {
+                ids.push(answer.id);
+            }
+            vec![shown(answer)]
+        }
+        Step::Entity(number) => {
+            let name = NAMED[number].into();
+            vec![shown(tenant.entity(&Entity { name, ..Entity::default() }))]
+        }
+        Step::Walk(number) => {
+            let start = NAMED[number].into();
+            vec![shown(tenant.walk(&Walk { start, hops: Some(4), ..Walk::default() }))]
+        }
         Step::Foreign(number) => {
             let id = foreign[number % foreign.len()];
             let link = Remember { links: vec![Link { to: id, kind: LinkKind::Related }], ..text("Linked") };
@@ -226,12 +251,15 @@ proptest! {
             if busy[at] {
                 other.remember(canary(3 + at)).unwrap();
                 other.recall(question("vault password")).unwrap();
+                other.relate(Relate::new("vault", format!("hides {CANARY}"), CANARY)).unwrap();
+                other.relate(Relate::new(CANARY, "alias", NAMED[at % NAMED.len()])).unwrap();
             }
             let answers = take(&here, step, &mut ids, &hidden);
             prop_assert_eq!(&answers, &take(&there, step, &mut lonely_ids, &hidden), "{:?}", step);
             for answer in answers {
                 // The question's own words come back as terms; nothing else may.
-                let asked = matches!(step, Step::Ask(_)) && answer.contains("\"terms\"");
+                let named = matches!(step, Step::Entity(4) | Step::Walk(4));
+                let asked = named || matches!(step, Step::Ask(_)) && answer.contains("\"terms\"");
                 prop_assert!(asked || !answer.contains(CANARY), "{:?}: {}", step, answer);
                 prop_assert!(!asked || answer.contains("\"hits\":[]") || !answer.contains("vault is kryptonight7"));
             }
