@@ -30,6 +30,7 @@ mod forget;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod graph;
 pub mod index;
 pub mod judge;
 mod learn;

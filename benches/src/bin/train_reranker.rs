@@ -7,7 +7,7 @@ use clap::Parser;
 use memcards::recall::rerank::TreeModel;
 use memcards_benches::evaluation::Corpus;
 use memcards_benches::memorybank::{self, Shape};
-use memcards_benches::training::{List, Settings, lists, recall_at, train};
+use memcards_benches::training::{List, Settings, lists, recall_at, stack, train};
 use memcards_benches::{Outcome, dialogues, locomo};
 
 /// Train the model that re-ranks turns.
@@ -37,6 +37,12 @@ struct Command {
     /// Added to the second derivatives of a leaf.
     #[arg(long, default_value_t = Settings::default().ridge)]
     ridge: f32,
+    /// Conversations that are joined into one, besides each by itself; 0 for none.
+    #[arg(long, default_value_t = 10)]
+    stacked: usize,
+    /// Leave out each conversation by itself.
+    #[arg(long)]
+    only_stacked: bool,
     /// Parts into which the conversations are divided for cross-validation; 0 for none.
     #[arg(long, default_value_t = 5)]
     folds: usize,
@@ -60,7 +66,13 @@ fn main() -> Outcome {
     };
     let mut seen = Vec::new();
     for folder in &folders {
-        seen.extend(collect(dialogues::read(folder)?)?);
+        let single = dialogues::read(folder)?;
+        if command.stacked > 1 {
+            seen.extend(collect(stack(&single, command.stacked))?);
+        }
+        if !command.only_stacked {
+            seen.extend(collect(single)?);
+        }
     }
     for file in &command.memorybank {
         seen.extend(collect(memorybank::read(file, Shape::Messages)?)?);

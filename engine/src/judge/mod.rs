@@ -34,4 +34,5 @@ mod tokens;
 pub use analysis::{ANALYSIS_LIMIT, Analysis, Stance, analyze};
 pub use exclusion::{excluded_object, recommends, speaks_of};
 pub use normalize::normalized_hash;
+pub(crate) use normalize::{is_han, is_kana};
 pub use relation::{Relation, relation, relation_to_previous};

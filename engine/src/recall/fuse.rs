@@ -14,6 +14,7 @@
 
 use serde::Serialize;
 
+use crate::graph::Concept;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::index::text::{NO_ROW, Statistics};
@@ -35,6 +36,8 @@ pub struct Parts {
     pub meaning: f32,
     /// The date that the question names.
     pub date: f32,
+    /// Things of the kind that the question asks for.
+    pub concepts: f32,
     /// Taken away for terms that are not covered.
     pub coverage: f32,
     /// Taken away because another speaker was named.
@@ -74,6 +77,7 @@ impl Parts {
             + self.context
             + self.meaning
             + self.date
+            + self.concepts
             + self.coverage
             + self.speaker
             + self.role
@@ -91,6 +95,7 @@ impl Parts {
             &mut self.context,
             &mut self.meaning,
             &mut self.date,
+            &mut self.concepts,
             &mut self.coverage,
             &mut self.speaker,
             &mut self.role,
@@ -137,6 +142,8 @@ pub(super) struct Scorer<'a> {
     /// The same with its date; 0 when it has no usable word.
     pub(super) ideal: f32,
     pub(super) date_idf: f32,
+    /// Concepts that the question asks for with the weight of each; they add up to 1.
+    concepts: Vec<(Concept, f32)>,
     /// Categories' half-lives by partition and name number.
     half_lives: Vec<Vec<f32>>,
 }
@@ -170,7 +177,9 @@ impl<'a> Scorer<'a> {
             .map(|partition| partition.names().iter().map(|name| search.half_lives.half_life(name)).collect())
             .collect();
         let ideal = mass + date_idf;
-        let mut scorer = Self { search, evidence: Vec::new(), statistics, mass, ideal, date_idf, half_lives };
+        let concepts = concepts(search, statistics.documents);
+        let evidence = Vec::new();
+        let mut scorer = Self { search, evidence, statistics, mass, ideal, date_idf, concepts, half_lives };
         for (number, (gathered, rivals)) in scorer.gather().into_iter().enumerate() {
             let evidence = match gathered {
                 Gathered::Everything => Evidence::of_every_row(&scorer, number),
@@ -194,6 +203,18 @@ impl<'a> Scorer<'a> {
             .flat_map(|(partition, gathered)| rivals(partition, gathered.rows()))
             .collect();
         gathered.into_iter().zip(search.shown).map(|(rows, shown)| (rows, shown.rows_of(&cards))).collect()
+    }
+
+    /// True when the question asks for things of a kind.
+    pub(super) fn asks_concepts(&self) -> bool {
+        !self.concepts.is_empty()
+    }
+
+    /// The share of what is asked for that a row speaks of.
+    pub(super) fn concepts_leg(&self, number: usize, row: u32) -> f32 {
+        let sense = &self.search.partitions[number].senses()[row as usize];
+        let has = |(concept, _): &&(Concept, f32)| sense.concepts.contains(*concept);
+        self.concepts.iter().filter(has).map(|(_, weight)| weight).sum()
     }
 
     /// True when some word can find rows.
@@ -239,6 +260,7 @@ impl<'a> Scorer<'a> {
             context: weights.context * legs.window,
             meaning: meaning * legs.vector,
             date: (weights.keywords + weights.context) * dated,
+            concepts: weights.concepts * legs.concepts,
             ..Parts::default()
         };
         parts.coverage =
@@ -395,6 +417,20 @@ impl<'a> Scorer<'a> {
         parts.confidence = relevance * cap * confidence;
         parts
     }
+}
+
+/// The concepts that a question asks for with their weights, by how rare they are.
+fn concepts(search: &Search<'_>, documents: u64) -> Vec<(Concept, f32)> {
+    let rarity = |concept| {
+        let rows: u32 = search.partitions.iter().map(|partition| partition.concept_count(concept)).sum();
+        let (documents, rows) = (documents as f32, rows as f32);
+        (1.0 + ((documents - rows).max(0.0) + 0.5) / (rows + 0.5)).ln()
+    };
+    let mut asked: Vec<(Concept, f32)> =
+        search.question.asked().iter().map(|concept| (concept, rarity(concept))).collect();
+    let sum: f32 = asked.iter().map(|(_, weight)| weight).sum();
+    asked.iter_mut().for_each(|(_, weight)| *weight /= sum.max(1e-6));
+    asked
 }
 
 struct Own {

@@ -28,6 +28,8 @@ pub struct Weights {
     /// Cosine below which the vector leg is 0 (0.1; the noise of the built-in model, not used
     /// for vectors of the caller).
     pub cosine_floor: f32,
+    /// Leg of the concepts that the question asks for (0.12).
+    pub concepts: f32,
     /// Share that the keyword legs keep when no term is covered (0.5).
     pub coverage: f32,
     /// Query weight of a date that the question names (2.0).
@@ -76,6 +78,7 @@ impl Default for Weights {
             context: 0.5,
             meaning: 0.5,
             cosine_floor: 0.1,
+            concepts: 0.12,
             coverage: 0.5,
             date: 2.0,
             date_idf_min: 2.0,

@@ -19,12 +19,7 @@ const RULES: &[(&str, &str, &str, &str)] = &[
         "Please do not suggest model B.",
         "Model C is a good printer for photos.",
     ),
-    (
-        "晚餐吃什么好？",
-        "晚餐推荐海边那家的海鲜。",
-        "不要给我推荐海鲜。",
-        "晚餐推荐老街那家的牛肉面。",
-    ),
+    ("晚餐吃什么好？", "晚餐推荐海边那家的海鲜。", "不要给我推荐海鲜。", "晚餐推荐老街那家的牛肉面。"),
     (
         "What snack should I bring for the hike?",
         "A bag of peanuts is a good snack for a hike.",

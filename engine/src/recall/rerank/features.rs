@@ -1,5 +1,6 @@
 //! What is known of a candidate in view of the question, as numbers.
 
+use crate::graph::{Aim, ContentShape, Ordering, Shape, Wants};
 use crate::index::text::NO_ROW;
 use crate::recall::evidence::session_of;
 use crate::recall::fuse::Scorer;
@@ -78,6 +79,35 @@ features! {
     to_end,
     /// Candidates of the same session among the best ten.
     company,
+    /// Share of the asked-for concepts; 1 when the question asks for some.
+    concepts,
+    asks_concepts,
+    /// 1 when the card holds what the question wants (a date for "when"), -1 when it does not.
+    fits,
+    fits_after,
+    /// What the question wants, 1 or 0 each.
+    wants_time,
+    wants_duration,
+    wants_place,
+    wants_person,
+    wants_number,
+    wants_reason,
+    wants_manner,
+    wants_list,
+    wants_yes_no,
+    asks_first,
+    asks_last,
+    aims_prefer,
+    aims_happened,
+    /// What the card holds, 1 or 0 each.
+    has_number,
+    has_date,
+    has_duration,
+    has_place,
+    has_person,
+    has_money,
+    small_talk,
+    first_person,
     /// Place in the order of time among the candidates, 0 the earliest.
     time_order,
 }
@@ -110,6 +140,8 @@ pub(crate) fn features_of(scorer: &Scorer<'_>, looked: &[Looked]) -> Vec<Feature
         looked.iter().map(|l| (l.partition, session_of(search.partitions[l.partition], l.row))).collect();
     let best_session = best(&|at| session_evidence(scorer, &looked[at]));
     let question = search.question;
+    let (shape, aim) = (question.shape(), question.intent().aim);
+    let wants = |what: Wants| flag(shape.wants == Some(what));
     let count = looked.len().max(2) as f32;
     looked
         .iter()
@@ -118,6 +150,7 @@ pub(crate) fn features_of(scorer: &Scorer<'_>, looked: &[Looked]) -> Vec<Feature
             let partition = search.partitions[l.partition];
             let (voices, rows) = (partition.voices(), partition.rows());
             let voice = &voices[l.row as usize];
+            let sense = &partition.senses()[l.row as usize];
             let (before, after) = partition.conversations().neighbours(l.row);
             let own_of = |row: Option<u32>| row.map_or(0.0, |row| evidence(l).own(row));
             let vector_of = |row: Option<u32>| row.map_or(0.0, |row| evidence(l).legs(row).vector);
@@ -178,11 +211,50 @@ pub(crate) fn features_of(scorer: &Scorer<'_>, looked: &[Looked]) -> Vec<Feature
                 from_start: walk(partition.conversations().previous()),
                 to_end: walk(partition.conversations().next()),
                 company: sessions.iter().take(10).filter(|session| **session == sessions[at]).count() as f32,
+                concepts: legs[at].concepts,
+                asks_concepts: flag(scorer.asks_concepts()),
+                fits: fits(&shape, &sense.shape),
+                fits_after: after.map_or(0.0, |row| fits(&shape, &partition.senses()[row as usize].shape)),
+                wants_time: wants(Wants::Time),
+                wants_duration: wants(Wants::Duration),
+                wants_place: wants(Wants::Place),
+                wants_person: wants(Wants::Person),
+                wants_number: wants(Wants::Number),
+                wants_reason: wants(Wants::Reason),
+                wants_manner: wants(Wants::Manner),
+                wants_list: flag(shape.list),
+                wants_yes_no: wants(Wants::YesNo),
+                asks_first: flag(shape.ordering == Some(Ordering::First)),
+                asks_last: flag(shape.ordering == Some(Ordering::Last)),
+                aims_prefer: flag(aim == Aim::Prefer),
+                aims_happened: flag(aim == Aim::Happened),
+                has_number: flag(sense.shape.number),
+                has_date: flag(sense.shape.date),
+                has_duration: flag(sense.shape.duration),
+                has_place: flag(sense.shape.place),
+                has_person: flag(sense.shape.person),
+                has_money: flag(sense.shape.money),
+                small_talk: flag(sense.shape.small_talk),
+                first_person: flag(sense.shape.first_person),
                 time_order: (looked.len() - 1 - time_ranks[at].min(looked.len() - 1)) as f32 / (count - 1.0),
             }
             .array()
         })
         .collect()
+}
+
+/// Whether a text holds what a question wants: 1 or -1, and 0 where nothing in particular is
+/// wanted.
+fn fits(question: &Shape, text: &ContentShape) -> f32 {
+    let holds = match question.wants {
+        Some(Wants::Time) => text.date,
+        Some(Wants::Duration) => text.duration,
+        Some(Wants::Place) => text.place,
+        Some(Wants::Person) => text.person,
+        Some(Wants::Number) => text.number,
+        _ => return 0.0,
+    };
+    if holds { 1.0 } else { -1.0 }
 }
 
 fn flag(holds: bool) -> f32 {
