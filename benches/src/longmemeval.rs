@@ -113,7 +113,10 @@ impl<R: Read> Instances<R> {
         let expected = if self.number == 0 { b'[' } else { b',' };
         match self.mark()? {
             Some(byte) if byte == expected => {}
-            Some(b']') if self.number > 0 => return Ok(None),
+            Some(b']') if self.number > 0 => {
+                self.share.set(1.0);
+                return Ok(None);
+            }
             Some(byte) => {
                 let (expected, found) = (char::from(expected), char::from(byte));
                 return Err(format!("{expected:?} was expected, not {found:?}").into());

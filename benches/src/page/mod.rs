@@ -39,7 +39,7 @@ pub fn read(files: &[PathBuf]) -> Outcome<Vec<Report>> {
             Printed::Several(reports) => reports,
         };
         let name = file.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        reports.extend(found.into_iter().map(|report| (report, name.clone())));
+        reports.extend(found.into_iter().map(|report| (with_counts(report), name.clone())));
     }
     let mut shapes: BTreeMap<String, usize> = BTreeMap::new();
     for (report, _) in &reports {
@@ -52,6 +52,18 @@ pub fn read(files: &[PathBuf]) -> Outcome<Vec<Report>> {
         report
     };
     Ok(reports.into_iter().map(distinct).collect())
+}
+
+/// Reports of older versions say only how many questions there are: all were labelled.
+fn with_counts(mut report: Report) -> Report {
+    let Evaluation { total, categories, corpora, .. } = &mut report.evaluation;
+    let older = total.turn_questions == 0 && total.session_questions == 0;
+    for found in [total].into_iter().chain(categories.values_mut()).chain(corpora.values_mut()) {
+        if older {
+            (found.turn_questions, found.session_questions) = (found.questions, found.questions);
+        }
+    }
+    report
 }
 
 /// The page about some evaluations.

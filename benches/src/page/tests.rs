@@ -157,7 +157,9 @@ fn reports_go_through_json_and_are_told_apart() {
     let old =
         r#"{"shape":"old","evaluation":{"total":{"questions":3,"recall":[0.1,0.2,0.3,0.4]}},"ablations":[]}"#;
     let old = read(&[write("old.json", old.into())]).unwrap();
-    elements(&render("old", &old));
+    let page = render("old", &old);
+    elements(&page);
+    assert!(page.contains("30.0<small> %</small>"));
     let wrong = write("wrong.json", "{\"rows\": 3}".into());
     let error = read(&[wrong]).unwrap_err().to_string();
     assert!(error.contains("wrong.json") && error.contains("not the JSON of an evaluation"), "{error}");

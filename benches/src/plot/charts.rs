@@ -5,6 +5,11 @@ use super::{
     text_width, thinned,
 };
 
+/// How much wider bold type is.
+const BOLD: f64 = 1.12;
+/// A bar this many times as long as the next is broken off, so that the others can be seen.
+const BREAK: f64 = 3.0;
+
 /// A row of nested or diverging bars.
 #[derive(Clone, Debug)]
 pub struct Bar {
@@ -66,14 +71,16 @@ fn shade(at: usize) -> String {
 }
 
 /// Bars to the left and right of a zero line, with their values in columns beside them. What
-/// lies within `noise` of zero is shaded.
+/// lies within `noise` of zero is shaded. A bar that is much longer than all others is broken
+/// off.
 pub fn diverging(series: &[String], bars: &[Bar], noise: f64, description: &str) -> String {
     let mut drawing = Drawing::default();
     let columns = series.len() as f64 * 46.0;
     let (left, right) = (158.0, WIDTH - columns - 8.0);
     let values = || bars.iter().flat_map(|bar| bar.values.iter().copied());
-    let low = values().fold(-noise, f64::min).min(0.0);
-    let high = values().fold(noise, f64::max).max(1e-9);
+    let limit = reach(bars).max(noise * 2.0);
+    let low = values().fold(-noise, f64::min).max(-limit);
+    let high = values().fold(noise, f64::max).clamp(1e-9, limit.max(1e-9));
     let scale = Scale::linear((low, high), (left, right));
     let (top, row) = (22.0, 11.0 * series.len() as f64 + 8.0);
     let bottom = top + row * bars.len() as f64;
@@ -105,10 +112,28 @@ pub fn diverging(series: &[String], bars: &[Bar], noise: f64, description: &str)
             let title = format!("{}, {}: {signed}", bar.label, series[at]);
             let place = (from, y + 4.0 + 11.0 * at as f64, (to - from).max(0.8), 10.0);
             drawing.rect(place, &format!("s{}", at + 1), &title);
+            if *value < low || *value > high {
+                let x = if *value < low { left + 12.0 } else { right - 18.0 };
+                let y = y + 4.0 + 11.0 * at as f64;
+                drawing.path(&[(x, y + 11.0), (x + 6.0, y - 1.0)], "break");
+            }
             drawing.text((column(at), middle + 4.0), &signed, Anchor::End, "value");
         }
     }
     drawing.finish(bottom + 20.0, description)
+}
+
+/// How far the axis of diverging bars goes: to the longest, but for those that would make all
+/// others invisible.
+fn reach(bars: &[Bar]) -> f64 {
+    let longest = |bar: &Bar| bar.values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+    let mut lengths: Vec<f64> = bars.iter().map(longest).collect();
+    lengths.sort_unstable_by(f64::total_cmp);
+    match lengths.as_slice() {
+        [.., next, last] if *next > 0.0 && *last > *next * BREAK => *next * 1.3,
+        [.., last] => *last,
+        [] => 0.0,
+    }
 }
 
 fn signed(value: f64) -> String {
@@ -209,7 +234,7 @@ pub fn histogram(
     }
     drawing.text((WIDTH, bottom + 31.0), &fitting(unit, TYPE, WIDTH.max(unit_width)), Anchor::End, "faint");
     let widths: Vec<(f64, f64)> =
-        marks.iter().map(|mark| (scale.at(mark.at), text_width(&mark.label, TYPE))).collect();
+        marks.iter().map(|mark| (scale.at(mark.at), text_width(&mark.label, TYPE) * BOLD)).collect();
     for ((mark, (x, _)), middle) in marks.iter().zip(&widths).zip(apart(&widths, 7.0, 0.0, WIDTH)) {
         // From the label aslant to the place, where the label had to move.
         drawing.path(&[(middle, 15.0), (*x, 26.0), (*x, bottom)], "mark");
@@ -294,4 +319,87 @@ pub fn stack(parts: &[(&str, String, f64)], reach: (f64, f64), description: &str
 pub(crate) fn share_title(what: &str, part: usize, whole: usize) -> String {
     let share = part as f64 / whole.max(1) as f64 * 100.0;
     format!("{what}: {} of {} ({} %)", count(part), count(whole), number(share, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(values: &[f64]) -> Bar {
+        Bar { label: "a label".into(), note: String::new(), values: values.to_vec() }
+    }
+
+    /// The numbers of an attribute in order.
+    fn numbers(svg: &str, class: &str, attribute: &str) -> Vec<f64> {
+        let with = |element: &&str| element.contains(&format!("class=\"{class}\""));
+        let number = |element: &str| {
+            let (_, rest) = element.split_once(&format!(" {attribute}=\""))?;
+            rest.split_once('"')?.0.parse().ok()
+        };
+        svg.split('<').filter(with).filter_map(number).collect()
+    }
+
+    #[test]
+    fn the_longest_nested_bar_lies_below_the_others() {
+        let series: Vec<String> = ["@1", "@5"].map(String::from).into();
+        let svg = nested(&series, &[bar(&[25.0, 50.0])], "what");
+        // The first of each class is in the legend.
+        assert_eq!(numbers(&svg, "k1", "width"), [9.0, 110.0]);
+        assert_eq!(numbers(&svg, "k2", "width"), [9.0, 220.0]);
+        assert!(svg.rfind("class=\"k2\"") < svg.rfind("class=\"k1\""));
+    }
+
+    #[test]
+    fn a_bar_that_dwarfs_the_others_is_broken_off() {
+        let series = ["@1".to_owned()];
+        let even = diverging(&series, &[bar(&[-4.0]), bar(&[2.0])], 0.5, "what");
+        assert!(!even.contains("class=\"break\""));
+        let widths = numbers(&even, "s1", "width");
+        assert!((widths[1] / widths[2] - 2.0).abs() < 0.01, "{widths:?}");
+        let long = diverging(&series, &[bar(&[-40.0]), bar(&[2.0])], 0.5, "what");
+        assert_eq!(long.matches("class=\"break\"").count(), 1);
+        assert!(long.contains(">−40.0</text>") && long.contains(">+2.0</text>"));
+        assert!(diverging(&series, &[], 0.0, "what").starts_with("<svg"));
+    }
+
+    #[test]
+    fn histograms_are_as_high_as_their_numbers() {
+        let slot = |at: f64, height: f64| Slot {
+            bounds: (at, at + 1.0),
+            height,
+            title: String::new(),
+            series: 1,
+            label: None,
+        };
+        let marks = ["p50", "p95", "p99"].map(|label| Mark { at: 1.5, label: label.into() });
+        let svg = histogram(&[slot(1.0, 3.0), slot(2.0, 6.0)], &marks, "unit", false, false, "what");
+        let heights = numbers(&svg, "s1", "height");
+        assert_eq!(heights[0] * 2.0, heights[1]);
+        let places = numbers(&svg, "value", "x");
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= text_width("p50", TYPE)), "{places:?}");
+        assert!(histogram(&[], &[], "unit", true, false, "what").contains("nothing was measured"));
+    }
+
+    #[test]
+    fn labels_of_lines_that_end_together_are_apart() {
+        let places = ["@1".to_owned(), "@10".to_owned()];
+        let lines: Vec<Line> =
+            (0..8).map(|at| Line { label: format!("line {at}"), values: vec![20.0, 90.0] }).collect();
+        let svg = slopes(&places, &lines, "what");
+        let heights = numbers(&svg, "label", "y");
+        assert_eq!(heights.len(), 8);
+        assert!(heights.windows(2).all(|pair| pair[1] - pair[0] >= 14.0), "{heights:?}");
+        assert!(slopes(&places, &[], "what").starts_with("<svg"));
+    }
+
+    #[test]
+    fn parts_go_both_ways_from_zero() {
+        let parts =
+            [("keywords", "k".to_owned(), 0.6), ("less", "r".to_owned(), -0.2), ("date", "d".into(), 0.2)];
+        let svg = stack(&parts, (0.2, 0.8), "what");
+        assert_eq!(numbers(&svg, "less", "x"), [0.0]);
+        assert_eq!(numbers(&svg, "keywords", "x"), [88.0]);
+        assert_eq!(numbers(&svg, "date", "x"), [352.0]);
+        assert_eq!(numbers(&svg, "date", "width"), [88.0]);
+    }
 }

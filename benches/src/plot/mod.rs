@@ -89,13 +89,13 @@ pub fn round_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
     if !(span > 0.0 && span.is_finite()) {
         return vec![low];
     }
-    let least = span / most.max(2) as f64;
+    let least = span / most.max(3) as f64;
     let power = 10f64.powf(least.log10().floor());
     // The next step of the sequence is tried while there are too many.
     let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|factor| factor * power);
     for step in steps {
         let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
-        if last - first < most.max(2) as f64 {
+        if last - first < most.max(3) as f64 {
             // Adding 0 makes −0 a 0.
             return (first as i64..=last as i64).map(|at| at as f64 * step + 0.0).collect();
         }
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(round_ticks(3.0, 3.0, 5), [3.0]);
         assert_eq!(round_ticks(0.0, f64::NAN, 5), [0.0]);
         for high in [1.0, 3.0, 7.5, 12.0, 99.0, 1234.0, 0.004, 8e9] {
-            for most in 2..12 {
+            for most in 3..12 {
                 let ticks = round_ticks(0.0, high, most);
                 assert!((2..=most).contains(&ticks.len()), "{high} {most}: {ticks:?}");
                 assert!(ticks.iter().all(|tick| (0.0..=high * 1.001).contains(tick)));
