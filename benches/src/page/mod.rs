@@ -123,10 +123,10 @@ fn side_by_side(reports: &[Report]) -> String {
          <figure class=\"wide\"><div class=\"scroll\"><table><thead><tr><th>data</th><th>questions</th>",
     );
     for rank in rank_names() {
-        let _ = write!(html, "<th>recall{rank}</th>");
+        let _ = write!(html, "<th>recall {rank}</th>");
     }
     html.push_str(
-        "<th>any@10</th><th>all@10</th><th>sessions@10</th><th>settled</th><th>p50 ms</th><th>p95 ms</th>\
+        "<th>any @10</th><th>all @10</th><th>sessions @10</th><th>settled</th><th>p50 ms</th><th>p95 ms</th>\
          <th>p99 ms</th></tr></thead><tbody>",
     );
     for (at, report) in reports.iter().enumerate() {

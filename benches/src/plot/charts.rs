@@ -76,7 +76,7 @@ fn shade(at: usize) -> String {
 pub fn diverging(series: &[String], bars: &[Bar], noise: f64, description: &str) -> String {
     let mut drawing = Drawing::default();
     let columns = series.len() as f64 * 46.0;
-    let (left, right) = (158.0, WIDTH - columns - 8.0);
+    let (left, right) = (140.0, WIDTH - columns - 8.0);
     let values = || bars.iter().flat_map(|bar| bar.values.iter().copied());
     let limit = reach(bars).max(noise * 2.0);
     let low = values().fold(-noise, f64::min).max(-limit);
@@ -187,7 +187,7 @@ pub fn histogram(
     let ticks = round_ticks(0.0, highest, 5);
     let tick_label = |tick: f64| {
         let step = ticks.get(1).copied().unwrap_or(1.0);
-        let text = number(tick, usize::from(step < 1.0));
+        let text = number(tick, usize::from(percent && step < 1.0));
         if percent { format!("{text} %") } else { text }
     };
     let left = ticks.iter().map(|tick| text_width(&tick_label(*tick), TYPE)).fold(0.0, f64::max) + 8.0;
@@ -257,7 +257,7 @@ pub fn slopes(places: &[String], lines: &[Line], description: &str) -> String {
     let mut drawing = Drawing::default();
     let lowest = lines.iter().flat_map(|line| &line.values).copied().fold(100.0, f64::min);
     let low = if lowest > 50.0 { 50.0 } else { 0.0 };
-    let (left, right) = (44.0, 296.0);
+    let (left, right) = (44.0, 206.0);
     let (top, bottom) = (12.0, (lines.len() as f64 * 17.0).clamp(196.0, 420.0));
     let heights = Scale::linear((low, 100.0), (bottom, top));
     for tick in round_ticks(low, 100.0, 6) {
@@ -266,7 +266,7 @@ pub fn slopes(places: &[String], lines: &[Line], description: &str) -> String {
         drawing.text((left - 6.0, y + 4.0), &format!("{} %", number(tick, 0)), Anchor::End, "faint");
     }
     let steps = places.len().saturating_sub(1).max(1) as f64;
-    let x = |at: usize| left + 14.0 + (right - left - 28.0) * at as f64 / steps;
+    let x = |at: usize| left + 12.0 + (right - left - 24.0) * at as f64 / steps;
     for (at, place) in places.iter().enumerate() {
         drawing.text((x(at), bottom + 16.0), place, Anchor::Middle, "faint");
     }
@@ -289,7 +289,7 @@ pub fn slopes(places: &[String], lines: &[Line], description: &str) -> String {
         if let Some(last) = points.last() {
             drawing.line((last.0 + 5.0, last.1), (right + 4.0, middle), "leader");
         }
-        let label = fitting(&line.label, TYPE, WIDTH - right - 40.0);
+        let label = fitting(&line.label, TYPE, WIDTH - right - 44.0);
         drawing.text((right + 8.0, middle + 4.0), &label, Anchor::Start, "label");
         let last = line.values.last().copied().unwrap_or_default();
         drawing.text((WIDTH, middle + 4.0), &number(last, 1), Anchor::End, "value");
@@ -344,8 +344,8 @@ mod tests {
         let series: Vec<String> = ["@1", "@5"].map(String::from).into();
         let svg = nested(&series, &[bar(&[25.0, 50.0])], "what");
         // The first of each class is in the legend.
-        assert_eq!(numbers(&svg, "k1", "width"), [9.0, 110.0]);
-        assert_eq!(numbers(&svg, "k2", "width"), [9.0, 220.0]);
+        assert_eq!(numbers(&svg, "k1", "width"), [9.0, 100.0]);
+        assert_eq!(numbers(&svg, "k2", "width"), [9.0, 200.0]);
         assert!(svg.rfind("class=\"k2\"") < svg.rfind("class=\"k1\""));
     }
 
@@ -398,8 +398,8 @@ mod tests {
             [("keywords", "k".to_owned(), 0.6), ("less", "r".to_owned(), -0.2), ("date", "d".into(), 0.2)];
         let svg = stack(&parts, (0.2, 0.8), "what");
         assert_eq!(numbers(&svg, "less", "x"), [0.0]);
-        assert_eq!(numbers(&svg, "keywords", "x"), [88.0]);
-        assert_eq!(numbers(&svg, "date", "x"), [352.0]);
-        assert_eq!(numbers(&svg, "date", "width"), [88.0]);
+        assert_eq!(numbers(&svg, "keywords", "x"), [80.0]);
+        assert_eq!(numbers(&svg, "date", "x"), [320.0]);
+        assert_eq!(numbers(&svg, "date", "width"), [80.0]);
     }
 }

@@ -9,7 +9,7 @@ pub(crate) use charts::share_title;
 pub use charts::{Bar, Line, Mark, Slot, diverging, histogram, nested, slopes, stack};
 
 /// Width of every drawing in units of its own; the page scales it to the room there is.
-pub const WIDTH: f64 = 440.0;
+pub const WIDTH: f64 = 400.0;
 /// Size of the type in drawings.
 pub const TYPE: f64 = 12.0;
 
@@ -391,7 +391,7 @@ mod tests {
         drawing.rect((0.0, f64::NAN, 3.0, -1.0), "s1", "a & b");
         let svg = drawing.finish(10.0, "what \"it\" shows");
         assert!(svg.starts_with(
-            "<svg viewBox=\"0 0 440 10\" role=\"img\" aria-label=\"what &quot;it&quot; shows\">"
+            "<svg viewBox=\"0 0 400 10\" role=\"img\" aria-label=\"what &quot;it&quot; shows\">"
         ));
         assert!(svg.contains("class=\"x&quot; y\">&lt;b&gt;</text>"));
         assert!(
