@@ -20,7 +20,7 @@ pub(super) fn data_set(at: usize, report: &Report) -> String {
     let bars = |groups: &mut dyn Iterator<Item = (&String, &Found)>| -> Vec<Bar> {
         let bar = |(name, found): (&String, &Found)| Bar {
             label: name.clone(),
-            note: format!("{} questions", count(found.questions)),
+            note: questions(found.questions),
             values: recall(found),
         };
         groups.map(bar).collect()
@@ -55,7 +55,7 @@ pub(super) fn data_set(at: usize, report: &Report) -> String {
 
 fn size(evaluation: &Evaluation) -> String {
     let Evaluation { total, corpus_count, card_count, abstention, .. } = evaluation;
-    let mut text = format!("{} questions", count(total.questions));
+    let mut text = questions(total.questions);
     if let Some(abstention) = abstention {
         let _ = write!(text, " and {} without an answer", count(abstention.unanswerable.questions));
     }
@@ -63,6 +63,10 @@ fn size(evaluation: &Evaluation) -> String {
         let _ = write!(text, ", {} cards in {} stores", count(*card_count), count(*corpus_count));
     }
     text
+}
+
+fn questions(number: usize) -> String {
+    format!("{} question{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 fn figure(title: &str, note: &str, drawing: &str) -> String {
@@ -243,7 +247,7 @@ fn settled(evaluation: &Evaluation) -> String {
     let groups = evaluation.categories.iter().filter(|(_, found)| found.settled_questions > 0);
     let bar = |(name, found): (&str, &Found)| Bar {
         label: name.to_owned(),
-        note: format!("{} questions", count(found.settled_questions)),
+        note: questions(found.settled_questions),
         values: vec![found.settled * 100.0],
     };
     let mut bars: Vec<Bar> = groups.map(|(name, found)| bar((name, found))).collect();

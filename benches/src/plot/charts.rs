@@ -1,8 +1,8 @@
 //! The kinds of plots that the page of results shows.
 
 use super::{
-    Anchor, Drawing, Scale, TYPE, WIDTH, apart, count, fitting, log_label, log_ticks, number, round_ticks,
-    text_width, thinned,
+    Anchor, Drawing, Scale, TYPE, WIDTH, apart, count, fitting, fitting_ends, log_label, log_ticks, number,
+    round_ticks, text_width, thinned,
 };
 
 /// How much wider bold type is.
@@ -76,7 +76,7 @@ fn shade(at: usize) -> String {
 pub fn diverging(series: &[String], bars: &[Bar], noise: f64, description: &str) -> String {
     let mut drawing = Drawing::default();
     let columns = series.len() as f64 * 46.0;
-    let (left, right) = (140.0, WIDTH - columns - 8.0);
+    let (left, right) = (152.0, WIDTH - columns - 8.0);
     let values = || bars.iter().flat_map(|bar| bar.values.iter().copied());
     let limit = reach(bars).max(noise * 2.0);
     let low = values().fold(-noise, f64::min).max(-limit);
@@ -289,8 +289,9 @@ pub fn slopes(places: &[String], lines: &[Line], description: &str) -> String {
         if let Some(last) = points.last() {
             drawing.line((last.0 + 5.0, last.1), (right + 4.0, middle), "leader");
         }
-        let label = fitting(&line.label, TYPE, WIDTH - right - 44.0);
-        drawing.text((right + 8.0, middle + 4.0), &label, Anchor::Start, "label");
+        let label = fitting_ends(&line.label, TYPE, WIDTH - right - 56.0);
+        drawing.dot((right + 10.0, middle), &series, &line.label);
+        drawing.text((right + 18.0, middle + 4.0), &label, Anchor::Start, "label");
         let last = line.values.last().copied().unwrap_or_default();
         drawing.text((WIDTH, middle + 4.0), &number(last, 1), Anchor::End, "value");
     }

@@ -63,6 +63,17 @@ pub fn fitting(text: &str, size: f64, width: f64) -> String {
     kept
 }
 
+/// The same with the beginning and the end of the text: names of one kind differ at their ends.
+pub fn fitting_ends(text: &str, size: f64, width: f64) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    let reversed = |text: &str| text.chars().rev().collect::<String>();
+    let start = fitting(text, size, width / 2.0);
+    let end = fitting(&reversed(text), size, width / 2.0);
+    format!("{}{}", start, reversed(end.trim_end_matches('…')))
+}
+
 /// A number with a fixed count of decimals and a real minus sign; never "−0".
 pub fn number(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
@@ -371,6 +382,9 @@ mod tests {
         assert_eq!(fitting(text, TYPE, 400.0), text);
         let cut = fitting(text, TYPE, 80.0);
         assert!(cut.ends_with('…') && text_width(&cut, TYPE) <= 80.0, "{cut}");
+        let names = ["a card per message", "a card per exchange"].map(|name| fitting_ends(name, TYPE, 90.0));
+        assert!(names[0].ends_with("sage") && names[1].ends_with("ange"), "{names:?}");
+        assert!(names.iter().all(|name| name.starts_with("a ca") && text_width(name, TYPE) <= 90.0));
         assert!(text_width("中文", TYPE) > text_width("ab", TYPE));
     }
 
