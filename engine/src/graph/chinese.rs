@@ -176,6 +176,8 @@ fn boundary(finder: &Finder<'_, '_>, at: usize) -> bool {
         Some(token) => {
             token.kind != TokenKind::Han
                 || is_grammar(token)
+                // What is known to be a word of its own.
+                || finder.words.key(token).chars().count() > 1
                 || token.has(Tag::AFTER_NAME | Tag::CHINESE_TITLE | Tag::RELATION | Tag::PERSONAL_VERB)
         }
     }
@@ -184,21 +186,7 @@ fn boundary(finder: &Finder<'_, '_>, at: usize) -> bool {
 /// A surname with one or two characters that make a given name, after a word that calls for
 /// a name, or at the start of a clause before what a person does.
 fn full_name(finder: &Finder<'_, '_>, at: usize) -> Found {
-    let double = matches!(
-        finder.key(at),
-        "欧阳"
-            | "司马"
-            | "上官"
-            | "诸葛"
-            | "慕容"
-            | "令狐"
-            | "皇甫"
-            | "尉迟"
-            | "公孙"
-            | "司徒"
-            | "夏侯"
-            | "端木"
-    );
+    let double = finder.token(at)?.has(Tag::SURNAME);
     if !double && !is_surname(finder, at) {
         return None;
     }

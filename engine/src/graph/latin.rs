@@ -217,11 +217,22 @@ fn may_name(finder: &Finder<'_, '_>, at: usize) -> bool {
     if token.has(Tag::CALENDAR) || key == "i" {
         return false;
     }
+    if is_initial(finder, at) {
+        return true;
+    }
     if token.has(Tag::STOP) {
         // Will and Mark are names where their capital is not the sentence's.
         return token.has(Tag::GIVEN) && !token.starts && !token.has(Tag::DATE);
     }
     true
+}
+
+/// "J." in "J. K. Rowling".
+fn is_initial(finder: &Finder<'_, '_>, at: usize) -> bool {
+    finder.key(at).len() == 1
+        && finder.key(at) != "i"
+        && finder.key(at + 1) == "."
+        && finder.token(at).is_some_and(|token| token.capital)
 }
 
 fn run(finder: &Finder<'_, '_>, at: usize) -> Found {
@@ -249,7 +260,10 @@ fn run(finder: &Finder<'_, '_>, at: usize) -> Found {
             !token.starts
                 && token.kind == TokenKind::Word
                 && token.capital
-                && (!token.has(Tag::STOP) || token.has(Tag::ORGANISATION | Tag::PLACE_END | Tag::GIVEN))
+                && identifier(finder, next).is_none()
+                && (!token.has(Tag::STOP)
+                    || token.has(Tag::ORGANISATION | Tag::PLACE_END | Tag::GIVEN)
+                    || is_initial(finder, next))
                 && !token.has(Tag::CALENDAR)
         });
         if !joins || end - at >= LONGEST_RUN {
@@ -292,6 +306,28 @@ fn kind(finder: &Finder<'_, '_>, at: usize, end: usize, tokens: &[&Token]) -> Op
     let follows_relation =
         finder.before(at).is_some_and(|token| token.has(Tag::RELATION) && token.kind == TokenKind::Word);
     let acts = next.is_some_and(|next| next.has(Tag::PERSONAL_VERB));
+    // "Mark my words": at the start of a sentence these need to act or own.
+    let wordy = matches!(
+        finder.key(at),
+        "mark"
+            | "bill"
+            | "grace"
+            | "rose"
+            | "max"
+            | "jack"
+            | "sue"
+            | "rob"
+            | "frank"
+            | "art"
+            | "iris"
+            | "ivy"
+            | "jean"
+            | "pat"
+    );
+    let owns = next.is_some_and(|next| next.kind == TokenKind::Clitic && finder.words.key(next) == "'s");
+    if wordy && single && first.starts && !acts && !owns {
+        return None;
+    }
     if first.has(Tag::GIVEN) || (any(Tag::GIVEN) && !any(Tag::ORGANISATION | Tag::PLACE)) {
         return Some(if single && first.has(Tag::PLACE) && before == "in" {
             Kind::Place
@@ -325,7 +361,6 @@ fn kind(finder: &Finder<'_, '_>, at: usize, end: usize, tokens: &[&Token]) -> Op
     let weak_start = first.starts && single;
     // A word that no list has, at the start of a sentence, is a name where it acts or owns.
     if weak_start {
-        let owns = next.is_some_and(|next| next.kind == TokenKind::Clitic && finder.words.key(next) == "'s");
         let ordinary = finder.key(at).ends_with("ing")
             || finder.key(at).ends_with("ly")
             || finder.key(at).ends_with("ed");

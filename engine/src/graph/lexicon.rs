@@ -79,6 +79,10 @@ tags! {
     AFTER_NAME = 28,
     /// A company by name.
     COMPANY = 29,
+    /// A Chinese surname of two characters.
+    SURNAME = 30,
+    /// Listed only so that Chinese is not cut inside of it.
+    WHOLE = 31,
 }
 
 impl Tag {

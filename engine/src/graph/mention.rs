@@ -334,6 +334,7 @@ impl Finder<'_, '_> {
 
     fn is_title(&self, inner: &[Token]) -> bool {
         let (mut latin, mut han, mut capitals) = (0_usize, 0_usize, 0_usize);
+        let (mut content, mut small_letters) = (false, false);
         for (at, token) in inner.iter().enumerate() {
             match token.kind {
                 TokenKind::End if at + 1 < inner.len() || self.words.key(token) == "." => return false,
@@ -341,6 +342,8 @@ impl Finder<'_, '_> {
                     let small = token.has(Tag::STOP) && at > 0;
                     latin += usize::from(!small);
                     capitals += usize::from(token.capital && !small);
+                    content |= !token.has(Tag::STOP);
+                    small_letters |= !token.capital;
                 }
                 TokenKind::Han => {
                     han += self.words.key(token).chars().count();
@@ -358,7 +361,7 @@ impl Finder<'_, '_> {
         if small_talk {
             return false;
         }
-        (latin > 0 && latin == capitals && inner.len() <= 10 && han == 0)
+        (latin > 0 && latin == capitals && (content || !small_letters) && inner.len() <= 10 && han == 0)
             || (latin == 0 && (2..=10).contains(&han))
     }
 }

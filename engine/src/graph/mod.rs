@@ -14,14 +14,20 @@ mod latin;
 mod lexicon;
 mod lists;
 mod mention;
+mod reading;
+mod referent;
 mod script;
 mod shape;
+mod statement;
+mod statement_chinese;
 mod words;
 
 pub use concept::{Concept, ConceptSet, LEXICON_VERSION, asked, concepts};
 pub use intent::{Aim, Intent, Kinds, intent};
 pub use mention::{Kind, Mention, Names, mentions};
+pub use referent::{Reference, referents};
 pub use shape::{ContentShape, Length, Ordering, Shape, Wants, content_shape, shape};
+pub use statement::{Statement, alias, statements};
 
 #[cfg(test)]
 mod tests;

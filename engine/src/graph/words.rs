@@ -194,6 +194,8 @@ impl Reader<'_> {
                     self.end(at, next);
                 }
                 at = next;
+            } else if matches!(folded, '-' | '_' | '/' | '.') && self.joins(at, next) {
+                at = next;
             } else if matches!(folded, '.' | '!' | '?' | ';' | '。' | '…') {
                 let dotted = folded == '.' && self.is_abbreviated(at);
                 if dotted {
@@ -208,6 +210,19 @@ impl Reader<'_> {
                 at = next;
             }
         }
+    }
+
+    /// A mark inside of what hangs together: INC-90312, mother-in-law, a.b.
+    fn joins(&self, at: usize, next: usize) -> bool {
+        let word =
+            |token: &Token| matches!(token.kind, TokenKind::Word | TokenKind::Number | TokenKind::Mixed);
+        let after = self.text[next..].chars().next();
+        let dotted = self.text[at..next].starts_with(['.', '．']);
+        self.tokens.last().is_some_and(|last| last.end as usize == at && word(last))
+            && next - at == 1
+            && after.is_some_and(|c| {
+                if dotted { c.is_lowercase() || c.is_ascii_digit() } else { is_letter(c) || c.is_numeric() }
+            })
     }
 
     /// A full stop that follows an abbreviation or an initial at once.

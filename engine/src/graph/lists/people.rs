@@ -1,7 +1,7 @@
 //! Given names in English, surnames in Chinese.
 
 /// Common given names. Those that are common words too (Will, May, Mark) need more signs.
-pub(in crate::graph) const PEOPLE: &str = "james|john|robert|michael|mike|william|david|richard|joseph|thomas|tom|charles|christopher|chris|daniel|dan|matthew|matt|anthony|tony|donald|steven|steve|stephen|paul|andrew|andy|joshua|josh|kenneth|ken|kevin|brian|george|edward|eddie|\
+pub(in crate::graph) const PEOPLE: &str = "will|mark|bill|grace|rose|james|john|robert|michael|mike|william|david|richard|joseph|thomas|tom|charles|christopher|chris|daniel|dan|matthew|matt|anthony|tony|donald|steven|steve|stephen|paul|andrew|andy|joshua|josh|kenneth|ken|kevin|brian|george|edward|eddie|\
     timothy|tim|ronald|ron|jason|jeffrey|jeff|ryan|jacob|jake|gary|nicholas|nick|eric|jonathan|jon|larry|justin|scott|brandon|benjamin|ben|samuel|sam|gregory|greg|alexander|alex|patrick|jack|dennis|jerry|tyler|aaron|jose|adam|nathan|henry|harry|zachary|zach|douglas|peter|\
     kyle|noah|ethan|jeremy|walter|keith|roger|terry|austin|sean|gerald|carl|dylan|harold|jordan|jesse|bryan|lawrence|arthur|gabriel|bruce|logan|billy|joe|joey|alan|juan|elijah|albert|willie|wayne|randy|vincent|liam|mason|oliver|oscar|lucas|luke|leo|max|theo|felix|hugo|simon|martin|\
     philip|phil|ralph|roy|eugene|russell|bobby|bob|louis|johnny|fred|frank|stanley|leonard|ted|dave|rob|jim|jimmy|tommy|danny|mateo|diego|carlos|luis|miguel|pedro|pablo|antonio|marco|luca|giovanni|matteo|pierre|jean|jacques|hans|klaus|jürgen|lars|sven|erik|ivan|dmitri|sergei|\

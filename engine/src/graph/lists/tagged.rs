@@ -137,6 +137,11 @@ pub(in crate::graph) const TAGGED: &[(Tag, &str)] = &[
         "google|microsoft|amazon|facebook|tesla|netflix|ibm|intel|nvidia|samsung|sony|huawei|tencent|alibaba|bytedance|baidu|xiaomi|openai|anthropic|deepmind|spacex|uber|airbnb|linkedin|oracle|cisco|paypal|stripe|siemens|bosch|volkswagen|toyota|starbucks|mcdonald's|ikea|walmart|costco|nasa|unicef|unesco|deloitte|accenture|goldman sachs|jpmorgan|\
          谷歌|微软|亚马逊|英特尔|英伟达|腾讯|阿里巴巴|阿里|字节跳动|字节|百度|京东|美团|滴滴|网易|拼多多|哔哩哔哩|星巴克|麦当劳|肯德基|海底捞|北京大学|清华大学|复旦大学|浙江大学|上海交通大学|北大|清华",
     ),
+    (Tag::SURNAME, "欧阳|司马|上官|诸葛|慕容|令狐|皇甫|尉迟|公孙|司徒|夏侯|端木|东方朔|独孤"),
+    (
+        Tag::WHOLE,
+        "协和|和谐|和解|说明|是非|在意|在乎|跟踪|去世|要求|都市|到底|到达|有限|有效|不同|不足|没收|让步|给予|把握|被子|从前|向往|对象|对方|比例|比较|为难|以为|于今",
+    ),
     // Words that the rules name, listed so that Chinese is cut at them.
     (
         Tag::CHINESE_FUNCTION,

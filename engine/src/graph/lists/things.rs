@@ -219,7 +219,7 @@ pub(in crate::graph) const MEMBERS: &[(Concept, &str, &str)] = &[
         Concept::Job,
         "job|profession|occupation|career|work|position|role|living|工作|职业|职位|岗位|行业|职务",
         "engineer|software engineer|teacher|doctor|nurse|lawyer|accountant|designer|programmer|developer|manager|chef|cook at|waiter|waitress|driver|pilot|journalist|reporter|architect|scientist|researcher|professor|consultant|salesperson|cashier|barista|plumber|electrician|\
-         carpenter|mechanic|farmer|firefighter|police officer|policeman|soldier|dentist|pharmacist|therapist|counselor|counselling|counseling|psychologist|analyst|data scientist|product manager|entrepreneur|freelancer|freelance|intern|internship|receptionist|librarian|photographer|editor|translator|interpreter|marketing|works as|work as|promoted|promotion|hired|fired|laid off|resigned|quit my job|retired|salary|job interview|employed|unemployed|\
+         carpenter|mechanic|farmer|firefighter|police officer|policeman|soldier|dentist|pharmacist|therapist|counselor|counselling|counseling|psychologist|analyst|data scientist|product manager|entrepreneur|freelancer|freelance|intern|internship|receptionist|librarian|photographer|editor|translator|interpreter|marketing|promoted|promotion|hired|fired|laid off|resigned|quit my job|retired|salary|job interview|employed|unemployed|\
          工程师|软件工程师|教师|老师|医生|护士|律师|会计|设计师|程序员|开发者|经理|厨师|服务员|司机|飞行员|记者|建筑师|科学家|研究员|教授|顾问|销售|收银员|咖啡师|水管工|电工|木匠|农民|消防员|警察|军人|牙医|药剂师|心理咨询师|分析师|产品经理|创业|自由职业|实习|实习生|前台|图书管理员|摄影师|编辑|翻译|公务员|上班|入职|离职|辞职|跳槽|升职|退休|裁员|面试|工资|薪水|加班|架构师|运营|数据分析师",
     ),
     (
@@ -369,7 +369,7 @@ pub(in crate::graph) const MEMBERS: &[(Concept, &str, &str)] = &[
     (
         Concept::Birthday,
         "birthday|date of birth|生日|出生日期",
-        "happy birthday|生日快乐|birthday party|birthday gift|turned thirty|was born|born on|born in|过生日|生日派对|生日礼物|生于|出生于|寿辰|周岁",
+        "happy birthday|生日快乐|birthday party|birthday gift|turned thirty|born|过生日|生日派对|生日礼物|生于|出生于|寿辰|周岁",
     ),
     (Concept::Age, "age|年龄|年纪|岁数", "years old|year old|aged|岁|周岁|虚岁"),
     (Concept::Number, "number|amount|quantity|数字|数量|号码|个数", ""),

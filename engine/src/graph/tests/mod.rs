@@ -2,4 +2,7 @@
 
 mod concepts;
 mod intents;
+mod mentions;
+mod properties;
 mod shapes;
+mod statements;
