@@ -193,6 +193,7 @@ impl Draft {
                     text: asked.text,
                     evidence: evidence.into_iter().map(|card| BTreeSet::from([card])).collect(),
                     outdated,
+                    ..Question::default()
                 })
             })
             .collect::<Result<_, String>>()?;
