@@ -20,6 +20,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod calendar;
 pub mod card;
 pub mod embed;
 mod engine;
@@ -30,6 +31,7 @@ mod forget;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod graph;
 pub mod index;
 pub mod judge;
 mod learn;

@@ -128,7 +128,12 @@ impl Tenant {
                 unit: "items",
             });
         }
-        self.store.write_drafts(requests.into_iter().map(|request| self.draft(request)).collect())
+        let drafts = requests.into_iter().map(|request| self.draft(request)).collect();
+        let answers = self.store.write_drafts(drafts)?;
+        if let Some(tenant) = self.id()? {
+            Track::ALL.into_iter().for_each(|track| self.store.inner.cache.relieve(tenant, *track));
+        }
+        Ok(answers)
     }
 
     /// Finds the cards that answer a question, best first. If `top` cards satisfy the

@@ -34,14 +34,14 @@ pub(super) fn compatible(text: &str) -> Cow<'_, str> {
 }
 
 /// Chinese characters, which are written without spaces.
-pub(super) fn is_han(character: char) -> bool {
+pub(crate) fn is_han(character: char) -> bool {
     matches!(character,
         '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}' | '々' | '〇')
 }
 
 /// Japanese syllables: a text with any of them is not read as Chinese.
-pub(super) fn is_kana(character: char) -> bool {
+pub(crate) fn is_kana(character: char) -> bool {
     matches!(character, '\u{3041}'..='\u{309f}' | '\u{30a1}'..='\u{30ff}')
 }
 

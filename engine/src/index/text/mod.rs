@@ -19,6 +19,7 @@ pub mod tokens;
 pub use bm25::NO_ROW;
 pub use bm25::{Parameters, Scores, Statistics, Windows};
 pub use index::{Postings, TextIndex};
+pub(crate) use script::is_emoji;
 pub use selected::{Promising, RowScore, Selection};
 pub use tokens::{
     ANALYZER_VERSION, DocumentTerms, QueryTerm, QueryTerms, Role, TermKind, analyze_document, analyze_query,
