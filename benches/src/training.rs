@@ -162,7 +162,7 @@ fn speakers(corpus: &Corpus) -> Vec<String> {
 /// Replaces a name where it stands as a word of its own; scripts without spaces have no
 /// such bounds.
 fn replace_name(text: &str, name: &str, with: &str) -> String {
-    let spaced = name.chars().all(|c| c.is_ascii());
+    let spaced = name.is_ascii();
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(name) {

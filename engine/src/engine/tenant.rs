@@ -139,7 +139,7 @@ impl Tenant {
         let drafts = requests.into_iter().map(|request| self.draft(request)).collect();
         let answers = self.store.write_drafts(drafts)?;
         if let Some(tenant) = self.id()? {
-            Track::ALL.into_iter().for_each(|track| self.store.inner.cache.relieve(tenant, *track));
+            Track::ALL.iter().for_each(|track| self.store.inner.cache.relieve(tenant, *track));
         }
         Ok(answers)
     }

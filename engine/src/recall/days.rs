@@ -7,10 +7,13 @@ use crate::engine::Tenant;
 use crate::recall::shown::Shown;
 use crate::time::Timestamp;
 
+/// What was said of an attribute of somebody, with when it happened.
+type Values<'a> = dyn Fn(&str, &str) -> Vec<(Timestamp, String)> + 'a;
+
 /// Looks up yearly days in what cards say.
 pub(crate) struct KnownDays<'a> {
     /// Everything that was said of an attribute of somebody, with when it happened.
-    values: Box<dyn Fn(&str, &str) -> Vec<(Timestamp, String)> + 'a>,
+    values: Box<Values<'a>>,
     /// Who "I" is, where that has a name.
     speaker: Option<&'a str>,
 }

@@ -273,7 +273,7 @@ impl Ranking<'_> {
 impl Ranking<'_> {
     /// Lets the re-ranker look at the best candidates. What it does not look at is lowered
     /// as far as the lowest of those, so that nothing overtakes by not being looked at.
-    fn adjust(&self, candidates: &mut Vec<Candidate>, search: &Search<'_>, scorer: &Scorer<'_>) {
+    fn adjust(&self, candidates: &mut [Candidate], search: &Search<'_>, scorer: &Scorer<'_>) {
         let Some(reranker) = self.reranker.filter(|_| self.weights.rerank > 0.0) else { return };
         let is_turn = |c: &Candidate| {
             let (before, after) = search.partitions[c.partition].conversations().neighbours(c.row);

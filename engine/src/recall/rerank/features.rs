@@ -349,7 +349,7 @@ impl<'a> Words<'a> {
         let mass = words.iter().map(|(idf, _)| idf).sum::<f32>().max(1e-6);
         // A word that no card has tells nothing about any.
         let known =
-            words.iter().enumerate().filter(|(_, (_, lists))| lists.iter().any(|list| list.len() > 0));
+            words.iter().enumerate().filter(|(_, (_, lists))| lists.iter().any(|list| !list.is_empty()));
         let rarest = known.max_by(|a, b| a.1.0.total_cmp(&b.1.0)).map(|(at, _)| at);
         Self { words, mass, rarest }
     }
