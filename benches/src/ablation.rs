@@ -59,6 +59,8 @@ fn without_adjustments(weights: Weights) -> Weights {
         alone: 0.0,
         session: 0.0,
         identifier: 0.0,
+        concepts: 0.0,
+        rerank: 0.0,
         modifier_cap: 0.0,
         ..weights
     }
@@ -92,6 +94,8 @@ pub fn variants() -> Vec<(&'static str, Weights)> {
         }),
         change("- alone", &|w| w.alone = 0.0),
         change("- session", &|w| w.session = 0.0),
+        change("- concepts", &|w| w.concepts = 0.0),
+        change("- re-ranking", &|w| w.rerank = 0.0),
         change("- identifier", &|w| w.identifier = 0.0),
         change("- recency, importance", &|w| w.modifier_cap = 0.0),
         ("keywords alone", Leg::Keywords.weights()),

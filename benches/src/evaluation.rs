@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memcards::card::CardId;
+use memcards::recall::rerank::Reranker;
 use memcards::recall::{Parts, Weights};
 use memcards::{ManualClock, Options, Recall, Remember, Store, Tenant, Timestamp};
 use serde::Serialize;
@@ -32,6 +33,8 @@ pub struct Question {
     /// Pieces of evidence, each a set of cards (by index in the corpus) of which one is
     /// enough.
     pub evidence: Vec<BTreeSet<usize>>,
+    /// Cards that state what holds no longer: none may come before the evidence.
+    pub outdated: BTreeSet<usize>,
 }
 
 /// Memories of one user, and questions about them.
@@ -68,6 +71,13 @@ pub struct Found {
     pub all: [f64; RANKS.len()],
     /// Mean share of the evidence's sessions found.
     pub sessions: [f64; RANKS.len()],
+    /// Share of questions of which some session of the evidence was found.
+    pub any_session: [f64; RANKS.len()],
+    /// Questions that have something outdated, and the share of them in which none of it came
+    /// before the first evidence.
+    pub settled_questions: usize,
+    /// See [`Found::settled_questions`].
+    pub settled: f64,
 }
 
 /// The answer of one evaluation run.
@@ -89,9 +99,21 @@ impl Loaded {
     /// # Errors
     /// When a card is refused or does not become a card of its own.
     pub fn new(corpus: Corpus, keywords_only: bool) -> Outcome<Self> {
+        Self::with_reranker(corpus, keywords_only, Options::default().reranker)
+    }
+
+    /// The same with another re-ranker.
+    ///
+    /// # Errors
+    /// As [`Loaded::new`].
+    pub fn with_reranker(
+        corpus: Corpus,
+        keywords_only: bool,
+        reranker: Option<Arc<dyn Reranker>>,
+    ) -> Outcome<Self> {
         let directory = tempfile::tempdir()?;
         let mut options =
-            Options { clock: Arc::new(ManualClock::new(corpus.asked_at)), ..Options::default() };
+            Options { clock: Arc::new(ManualClock::new(corpus.asked_at)), reranker, ..Options::default() };
         if keywords_only {
             options.embedder = None;
         }
@@ -109,6 +131,24 @@ impl Loaded {
             }
         }
         Ok(Self { corpus, numbers, tenant, _directory: directory })
+    }
+
+    /// The corpus.
+    pub fn corpus(&self) -> &Corpus {
+        &self.corpus
+    }
+
+    /// The number of a card in the corpus.
+    pub fn number(&self, card: CardId) -> Option<usize> {
+        self.numbers.get(&card).copied()
+    }
+
+    /// Asks a question with the default weights; what comes back is of no interest.
+    ///
+    /// # Errors
+    /// When recall fails.
+    pub fn touch(&self, question: &Question) -> Outcome {
+        self.ask(question, Recall::default()).map(|_| ())
     }
 
     fn ask(&self, question: &Question, request: Recall) -> Outcome<(Vec<Ranked>, Duration)> {
@@ -156,15 +196,30 @@ impl Sums {
                 question.evidence.iter().flatten().filter_map(|card| loaded.session(*card)).collect();
             let shared = wanted.intersection(&seen).count();
             found.sessions[index] += shared as f64 / wanted.len().max(1) as f64;
+            found.any_session[index] += f64::from(u8::from(shared > 0));
+        }
+        if !question.outdated.is_empty() {
+            let first = |wanted: &dyn Fn(usize) -> bool| ranked.iter().position(|hit| wanted(hit.card));
+            let evidence = first(&|card| question.evidence.iter().any(|cards| cards.contains(&card)));
+            let outdated = first(&|card| question.outdated.contains(&card));
+            let settled = match (evidence, outdated) {
+                (Some(evidence), Some(outdated)) => evidence < outdated,
+                (evidence, _) => evidence.is_some(),
+            };
+            found.settled_questions += 1;
+            found.settled += f64::from(u8::from(settled));
         }
     }
 
     fn finish(mut self) -> Found {
         let count = self.0.questions.max(1) as f64;
         let found = &mut self.0;
-        for sums in [&mut found.recall, &mut found.any, &mut found.all, &mut found.sessions] {
+        for sums in
+            [&mut found.recall, &mut found.any, &mut found.all, &mut found.sessions, &mut found.any_session]
+        {
             sums.iter_mut().for_each(|sum| *sum /= count);
         }
+        found.settled /= found.settled_questions.max(1) as f64;
         self.0
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod ablation;
 pub mod clustered;
+pub mod dialogues;
 pub mod evaluation;
 pub mod files;
 pub mod latency;
@@ -11,6 +12,7 @@ pub mod memorybank;
 pub mod npy;
 pub mod report;
 pub mod synthetic;
+pub mod training;
 pub mod usage;
 
 /// What the binaries' `main` returns.

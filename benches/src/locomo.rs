@@ -60,6 +60,7 @@ fn questions(name: &str, sample: &Value, turns: &HashMap<TurnKey, usize>) -> Out
             category: qa["category"].to_string(),
             text: qa["question"].as_str().unwrap_or_default().to_owned(),
             evidence: evidence.into_iter().map(|card| [card].into()).collect(),
+            outdated: BTreeSet::new(),
         })
     });
     Ok(questions.collect())

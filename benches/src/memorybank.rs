@@ -99,7 +99,13 @@ fn corpus(user: User, shape: Shape) -> Outcome<Corpus> {
                 _ => groups,
             };
             let id = format!("{}/{at}", user.user);
-            Ok(Question { id, category: labelled.mode, text: labelled.question, evidence })
+            Ok(Question {
+                id,
+                category: labelled.mode,
+                text: labelled.question,
+                evidence,
+                outdated: BTreeSet::new(),
+            })
         })
         .collect::<Outcome<_>>()?;
     Ok(Corpus { name: user.user, cards, asked_at, questions })

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -14,9 +14,9 @@ use crate::evaluation::{Corpus, Evaluation, Found, Loaded, RANKS, evaluate};
 /// Arguments of an evaluation.
 #[derive(Args, Clone, Debug)]
 pub struct Arguments {
-    /// The data set.
+    /// The data set; our own dialogues have a default.
     #[arg(long, value_name = "FILE")]
-    pub data: PathBuf,
+    pub data: Option<PathBuf>,
     /// Write what each leg and the whole returned for each question, as JSON Lines.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
@@ -69,6 +69,16 @@ pub fn run(title: &str, corpora: Vec<Corpus>, arguments: &Arguments, log: Option
     Ok(json!({"shape": title, "evaluation": full, "ablations": rows}))
 }
 
+impl Arguments {
+    /// The data set, for those that have no default.
+    ///
+    /// # Errors
+    /// When it was not given.
+    pub fn data(&self) -> Outcome<&Path> {
+        self.data.as_deref().ok_or_else(|| "say where the data is: --data FILE".into())
+    }
+}
+
 /// Opens the log that the arguments name.
 ///
 /// # Errors
@@ -84,15 +94,22 @@ fn shares(values: &[f64; RANKS.len()]) -> String {
 fn print_tables(title: &str, evaluation: &Evaluation) {
     println!("\n{title}: {} questions, at ranks {RANKS:?}", evaluation.total.questions);
     println!("latency {}", evaluation.latency.line());
-    println!("\n| questions | count | recall | any | all | sessions |\n|---|---|---|---|---|---|");
+    println!(
+        "\n| questions | count | recall | any | all | sessions | any session | settled |\n|---|---|---|---|---|---|---|---|"
+    );
     let line = |name: &str, found: &Found| {
+        let settled = match found.settled_questions {
+            0 => String::new(),
+            count => format!("{:.1} of {count}", found.settled * 100.0),
+        };
         println!(
-            "| {name} | {} | {} | {} | {} | {} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {settled} |",
             found.questions,
             shares(&found.recall),
             shares(&found.any),
             shares(&found.all),
-            shares(&found.sessions)
+            shares(&found.sessions),
+            shares(&found.any_session)
         );
     };
     line("all", &evaluation.total);

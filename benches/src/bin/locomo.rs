@@ -13,7 +13,7 @@ struct Command {
 fn main() -> Outcome {
     let Command { arguments } = Command::parse();
     let log = report::open_log(&arguments)?;
-    let corpora = locomo::read(&arguments.data)?;
+    let corpora = locomo::read(arguments.data()?)?;
     let value = report::run("LoCoMo by turn", corpora, &arguments, log.as_ref())?;
     if arguments.json {
         println!("{value:#}");

@@ -18,7 +18,7 @@ fn main() -> Outcome {
     for (shape, title) in
         [(Shape::Messages, "MemoryBank, card per message"), (Shape::Records, "MemoryBank, card per exchange")]
     {
-        let corpora = read(&arguments.data, shape)?;
+        let corpora = read(arguments.data()?, shape)?;
         values.push(report::run(title, corpora, &arguments, log.as_ref())?);
     }
     if arguments.json {

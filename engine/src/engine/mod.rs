@@ -49,6 +49,8 @@ pub struct Options {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Half-lives, presets and other settings of recall.
     pub recall: recall::Settings,
+    /// Looks at the best turns of a recall once more (default: the built-in model).
+    pub reranker: Option<Arc<dyn recall::rerank::Reranker>>,
     /// The file system.
     pub io: Arc<dyn Io>,
 }
@@ -67,6 +69,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             embedder: crate::embed::builtin(),
             recall: recall::Settings::default(),
+            reranker: Some(recall::rerank::builtin()),
             io: Arc::new(RealIo),
         }
     }
@@ -90,6 +93,7 @@ struct Inner {
     /// The store's model, once it is known: it is recorded with the first vector and stays.
     model: OnceLock<ModelRecord>,
     recall: recall::Settings,
+    reranker: Option<Arc<dyn recall::rerank::Reranker>>,
 }
 
 impl Drop for Inner {
@@ -177,6 +181,7 @@ impl Store {
                 embedder: options.embedder,
                 model: OnceLock::new(),
                 recall: options.recall,
+                reranker: options.reranker,
             }),
         })
     }
@@ -269,6 +274,10 @@ impl Store {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.inner.limits
+    }
+
+    pub(crate) fn reranker(&self) -> Option<&dyn recall::rerank::Reranker> {
+        self.inner.reranker.as_deref()
     }
 
     pub(crate) fn cache(&self) -> &IndexCache {

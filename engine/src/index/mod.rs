@@ -13,6 +13,7 @@ pub(crate) mod keeper;
 pub(crate) mod partition;
 pub(crate) mod present;
 pub mod rows;
+pub(crate) mod sense;
 pub(crate) mod snapshot;
 pub mod text;
 pub mod vector;

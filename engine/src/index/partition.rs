@@ -3,14 +3,16 @@
 //! Each version of a card is a row; a row is open while its version is the current one.
 //! Closed rows serve reads of the past through the same code as reads of the present.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::Result;
-use crate::card::{Card, CardId, LinkKind, Reason, Role, State, Track};
+use crate::card::{Card, CardId, LinkKind, Polarity, Reason, Role, State, Track};
+use crate::graph::Concept;
 use crate::index::conversation::Conversations;
 use crate::index::present::Present;
 use crate::index::rows::RowSet;
+use crate::index::sense::Sense;
 use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
 use crate::index::vector::{Maintenance, VectorIndex, VectorOptions};
 use crate::judge::{self, Analysis};
@@ -31,6 +33,10 @@ pub(crate) struct Row {
     pub(crate) length: u32,
     /// True when the content asks something.
     pub(crate) question: bool,
+    /// What the card rules out, if it does, in lower case.
+    pub(crate) excludes: Option<Box<str>>,
+    /// What the content speaks of and holds.
+    pub(crate) sense: Sense,
 }
 
 /// The facts of a row that every search looks at, kept together for speed.
@@ -101,6 +107,7 @@ pub(crate) struct Prepared {
     /// Hashes of topic and subject.
     hashes: [Option<u64>; 2],
     terms: DocumentTerms,
+    sense: Sense,
 }
 
 impl Prepared {
@@ -112,7 +119,7 @@ impl Prepared {
             (false, Some(analysis)) if !analysis.refers_back() => analysis.lookup_hashes(),
             (false, _) => judge::analyze(statement(card)).lookup_hashes(),
         };
-        Self { hashes, terms: analyze_document(&searched_text(card)) }
+        Self { hashes, terms: analyze_document(&searched_text(card)), sense: Sense::of(&card.content) }
     }
 }
 
@@ -122,6 +129,7 @@ pub(crate) struct Partition {
     rows: Vec<Row>,
     hot: Vec<Hot>,
     voices: Vec<Voice>,
+    senses: Vec<Sense>,
     open: HashMap<CardId, u32>,
     present: Present,
     text: TextIndex,
@@ -130,6 +138,10 @@ pub(crate) struct Partition {
     conversations: Conversations,
     names: Names,
     hashes: HashMap<u64, Vec<CardId>>,
+    /// By concept, how many of the rows that every view of the present shows speak of it.
+    concepts: BTreeMap<Concept, u32>,
+    /// Open rows that rule something out.
+    exclusions: BTreeSet<u32>,
     applied: u64,
     checksum: u64,
     row_bytes: usize,
@@ -180,6 +192,8 @@ impl Partition {
             subject,
             length: card.content.chars().count() as u32,
             question: is_question(&card.content),
+            excludes: excluded(card),
+            sense: prepared.sense,
             card: stripped(card),
             until: Timestamp::MAX,
         };
@@ -232,6 +246,10 @@ impl Partition {
         let (hot, voice) = self.facts_of(&row);
         self.hot.push(hot);
         self.voices.push(voice);
+        self.senses.push(row.sense);
+        if current && row.excludes.is_some() {
+            self.exclusions.insert(number);
+        }
         if current {
             self.join(number, &row);
             self.show(number);
@@ -272,6 +290,7 @@ impl Partition {
 
     fn close(&mut self, number: u32, at: Timestamp) {
         self.hide(number);
+        self.exclusions.remove(&number);
         self.rows[number as usize].until = at;
         self.hot[number as usize].until = at.as_micros();
         self.leave(number);
@@ -322,6 +341,9 @@ impl Partition {
         {
             let pairs = self.pairs_of(number);
             self.present.pair(pairs);
+            for concept in self.senses[number as usize].concepts.iter() {
+                *self.concepts.entry(concept).or_default() += 1;
+            }
         }
     }
 
@@ -331,6 +353,11 @@ impl Partition {
         if self.present.hide(number, &self.hot[number as usize], self.voices[number as usize].speaker, length)
         {
             self.present.part(pairs);
+            for concept in self.senses[number as usize].concepts.iter() {
+                if let Some(count) = self.concepts.get_mut(&concept) {
+                    *count = count.saturating_sub(1);
+                }
+            }
         }
     }
 
@@ -374,6 +401,16 @@ impl Partition {
         &self.voices
     }
 
+    /// The sense of every row, in order.
+    pub(crate) fn senses(&self) -> &[Sense] {
+        &self.senses
+    }
+
+    /// How many of the rows that every view of the present shows speak of a concept.
+    pub(crate) fn concept_count(&self, concept: Concept) -> u32 {
+        self.concepts.get(&concept).copied().unwrap_or(0)
+    }
+
     /// The postings.
     pub(crate) fn text(&self) -> &TextIndex {
         &self.text
@@ -407,6 +444,11 @@ impl Partition {
     /// Names of speakers and categories by their number.
     pub(crate) fn names(&self) -> &[String] {
         &self.names.names
+    }
+
+    /// Rows of current versions that rule something out, whatever their state.
+    pub(crate) fn exclusions(&self) -> impl Iterator<Item = u32> + '_ {
+        self.exclusions.iter().copied()
     }
 
     /// Cards whose present or earlier statement has that topic or subject.
@@ -460,6 +502,27 @@ pub(crate) fn statement(card: &Card) -> &str {
     }
 }
 
+/// What a card rules out: its fact's value or what its words name. A turn of a conversation
+/// is an event, which rules nothing out for later.
+fn excluded(card: &Card) -> Option<Box<str>> {
+    /// An excluded card need not say "never": then the whole of a short text is the object.
+    const SHORT: usize = 40;
+    if card.is_event() {
+        return None;
+    }
+    let named = judge::excluded_object(&card.content);
+    let object = match card.polarity {
+        Polarity::Affirmed => named,
+        Polarity::Excluded => card
+            .fact
+            .as_ref()
+            .map(|fact| fact.value.to_lowercase())
+            .or(named)
+            .or_else(|| (card.content.len() <= SHORT).then(|| card.content.trim().to_lowercase())),
+    };
+    object.map(Into::into)
+}
+
 fn stripped(card: &Card) -> Card {
     Card { content: String::new(), summary: None, reason: Reason::default(), ..card.clone() }
 }
@@ -469,7 +532,7 @@ fn row_bytes(row: &Row) -> usize {
     let lists = card.entities.iter().chain(&card.tags).map(|text| text.len() + 24).sum::<usize>();
     let attributes =
         card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
-    size_of::<Row>() + size_of::<Hot>() + size_of::<Voice>() + 160 + lists + attributes
+    size_of::<Row>() + size_of::<Hot>() + size_of::<Voice>() + size_of::<Sense>() + 160 + lists + attributes
 }
 
 /// The text by which a card is found: content, summary, fact, entities and tags. The

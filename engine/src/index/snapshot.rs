@@ -10,13 +10,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Result;
 use crate::index::partition::{Partition, Row};
+use crate::index::sense::{SENSE_VERSION, Sense};
 use crate::index::text::{ANALYZER_VERSION, TextIndex};
 use crate::store::record;
 use crate::time::Timestamp;
 
 const MAGIC: &[u8; 8] = b"MCINDEX\0";
 /// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 
 /// Writes a partition as bytes of a snapshot file.
 pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
@@ -24,7 +25,7 @@ pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     let vectors = partition.vectors().map_or(0, |index| index.len());
     let mut out = Vec::with_capacity(partition.len() * 512);
     out.extend_from_slice(MAGIC);
-    for number in [LAYOUT, ANALYZER_VERSION] {
+    for number in [LAYOUT, ANALYZER_VERSION, SENSE_VERSION] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     for number in [applied, checksum, partition.len() as u64, vectors as u64] {
@@ -52,9 +53,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Partition, usize), String> {
     if reader.take(8)? != MAGIC {
         return Err("no snapshot magic".into());
     }
-    let (layout, analyzer) = (reader.u32()?, reader.u32()?);
-    if (layout, analyzer) != (LAYOUT, ANALYZER_VERSION) {
-        return Err(format!("layout {layout} with analyzer {analyzer} is of another build"));
+    let (layout, analyzer, senses) = (reader.u32()?, reader.u32()?, reader.u32()?);
+    if (layout, analyzer, senses) != (LAYOUT, ANALYZER_VERSION, SENSE_VERSION) {
+        return Err(format!("layout {layout} with analyzer {analyzer}, rules {senses} is of another build"));
     }
     let (applied, checksum) = (reader.u64()?, reader.u64()?);
     let (count, vectors) = (reader.size()?, reader.size()?);
@@ -80,6 +81,8 @@ fn encode_row(row: &Row, out: &mut Vec<u8>) -> Result<()> {
     }
     out.extend_from_slice(&row.length.to_le_bytes());
     out.push(u8::from(row.question));
+    out.extend_from_slice(&row.sense.to_bytes());
+    section(out, row.excludes.as_deref().unwrap_or_default().as_bytes());
     section(out, &card);
     Ok(())
 }
@@ -94,8 +97,11 @@ fn decode_row(reader: &mut Reader<'_>) -> Result<Row, String> {
     let (topic, subject) = (hash()?, hash()?);
     let length = reader.u32()?;
     let question = reader.array::<1>()? == [1];
+    let sense = Sense::from_bytes(reader.array()?);
+    let excludes = std::str::from_utf8(reader.section()?).map_err(|e| e.to_string())?;
+    let excludes = Some(excludes).filter(|object| !object.is_empty()).map(Into::into);
     let card = record::decode_card(reader.section()?)?;
-    Ok(Row { card, until, topic, subject, length, question })
+    Ok(Row { card, until, topic, subject, length, question, excludes, sense })
 }
 
 fn section(out: &mut Vec<u8>, bytes: &[u8]) {

@@ -19,6 +19,7 @@
 //! ```
 
 mod analysis;
+mod exclusion;
 mod lexicon;
 mod marks;
 mod normalize;
@@ -31,6 +32,7 @@ mod tests;
 mod tokens;
 
 pub use analysis::{ANALYSIS_LIMIT, Analysis, Stance, analyze};
+pub use exclusion::{excluded_object, recommends, speaks_of};
 pub use normalize::normalized_hash;
 pub(crate) use normalize::{is_han, is_kana};
 pub use relation::{Relation, relation, relation_to_previous};

@@ -3,9 +3,16 @@
 use crate::Result;
 use crate::engine::Tenant;
 use crate::recall::View;
-use crate::recall::rank::Place;
+use crate::recall::exclusion;
+use crate::recall::rank::Ranked;
 use crate::store::TenantId;
-use crate::verbs::{CardView, Hit, Recall};
+use crate::verbs::{CardView, Hit, Recall, Withheld};
+
+/// Cards of an answer, and those that it leaves out.
+pub(super) struct Collected {
+    pub(super) hits: Vec<Hit>,
+    pub(super) withheld: Vec<Withheld>,
+}
 
 /// The first `top` cards that the store shows, too.
 pub(super) fn collect(
@@ -13,12 +20,14 @@ pub(super) fn collect(
     id: TenantId,
     request: &Recall,
     view: &View,
-    places: Vec<Place>,
+    ranked: &mut Ranked,
     top: usize,
-) -> Result<Vec<Hit>> {
+) -> Result<Collected> {
     // The indexes are released: what changes from here on is seen in the store.
     let tables = tenant.store().database().read()?;
     let filter = request.filter.as_ref().filter(|filter| filter.needs_text());
+    let places = std::mem::take(&mut ranked.places);
+    let mut withheld = Vec::new();
     let mut hits = Vec::with_capacity(top.min(places.len()));
     for place in places {
         if hits.len() == top {
@@ -30,9 +39,13 @@ pub(super) fn collect(
         };
         // The card may have been forgotten since it was scored.
         let Some(card) = card.filter(|card| view.shows(card)) else { continue };
+        if let Some(kept_out) = exclusion::withheld(&card, &ranked.exclusions) {
+            withheld.push(kept_out);
+            continue;
+        }
         if filter.is_none_or(|filter| filter.matches(&card)) {
             hits.push(Hit { score: place.score, parts: place.parts, card: CardView::from(card) });
         }
     }
-    Ok(hits)
+    Ok(Collected { hits, withheld })
 }

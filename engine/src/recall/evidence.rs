@@ -23,6 +23,8 @@ pub(super) struct Legs {
     pub(super) dated: f32,
     pub(super) coverage: f32,
     pub(super) identifiers: f32,
+    /// Share of what is asked for that the row speaks of, rare concepts counting more.
+    pub(super) concepts: f32,
 }
 
 /// Row numbers are well spread by one multiplication.
@@ -201,6 +203,11 @@ impl Evidence {
                 if shown.contains(row) {
                     legs[row as usize].identifiers += 1.0 / identifiers.len() as f32;
                 }
+            }
+        }
+        if scorer.asks_concepts() {
+            for row in shown.iter() {
+                legs[row as usize].concepts = scorer.concepts_leg(number, row);
             }
         }
         let mut own = vec![0.0; partition.len()];
@@ -409,6 +416,11 @@ fn legs_of(scorer: &Scorer<'_>, number: usize, rows: &[u32]) -> Vec<Legs> {
                 legs.dated = 1.0;
                 legs.coverage += scorer.date_idf / scorer.ideal;
             }
+        }
+    }
+    if scorer.asks_concepts() {
+        for (legs, row) in legs.iter_mut().zip(rows) {
+            legs.concepts = scorer.concepts_leg(number, *row);
         }
     }
     for (legs, score) in legs.iter_mut().zip(scores_of(scorer, number, rows)) {

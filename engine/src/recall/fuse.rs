@@ -8,12 +8,13 @@
 //! 2. their weighted sum, lowered where terms of the question are not covered;
 //! 3. factors: another speaker than the one named, the assistant, cards that ask;
 //! 4. neighbours in the conversation lend, the session's best lend;
-//! 5. identifiers of the question add;
+//! 5. identifiers of the question add; of turns, the re-ranker's judgement does;
 //! 6. `1 − exp(−raw / squash)` brings the sum to 0..1: the relevance;
 //! 7. recency, importance and confidence decide a capped share.
 
 use serde::Serialize;
 
+use crate::graph::Concept;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::index::text::{NO_ROW, Statistics};
@@ -35,6 +36,8 @@ pub struct Parts {
     pub meaning: f32,
     /// The date that the question names.
     pub date: f32,
+    /// Things of the kind that the question asks for.
+    pub concepts: f32,
     /// Taken away for terms that are not covered.
     pub coverage: f32,
     /// Taken away because another speaker was named.
@@ -51,6 +54,8 @@ pub struct Parts {
     pub alone: f32,
     /// Identifiers of the question found whole.
     pub identifier: f32,
+    /// Added or taken away by the re-ranker.
+    pub rerank: f32,
     /// Freshness, by the half-life of the category.
     pub recency: f32,
     /// Importance of the card.
@@ -72,6 +77,7 @@ impl Parts {
             + self.context
             + self.meaning
             + self.date
+            + self.concepts
             + self.coverage
             + self.speaker
             + self.role
@@ -80,6 +86,7 @@ impl Parts {
             + self.session
             + self.alone
             + self.identifier
+            + self.rerank
     }
 
     fn scale(&mut self, by: f32) {
@@ -88,6 +95,7 @@ impl Parts {
             &mut self.context,
             &mut self.meaning,
             &mut self.date,
+            &mut self.concepts,
             &mut self.coverage,
             &mut self.speaker,
             &mut self.role,
@@ -96,6 +104,7 @@ impl Parts {
             &mut self.session,
             &mut self.alone,
             &mut self.identifier,
+            &mut self.rerank,
         ] {
             *part *= by;
         }
@@ -133,6 +142,8 @@ pub(super) struct Scorer<'a> {
     /// The same with its date; 0 when it has no usable word.
     pub(super) ideal: f32,
     pub(super) date_idf: f32,
+    /// Concepts that the question asks for with the weight of each; they add up to 1.
+    concepts: Vec<(Concept, f32)>,
     /// Categories' half-lives by partition and name number.
     half_lives: Vec<Vec<f32>>,
 }
@@ -166,7 +177,9 @@ impl<'a> Scorer<'a> {
             .map(|partition| partition.names().iter().map(|name| search.half_lives.half_life(name)).collect())
             .collect();
         let ideal = mass + date_idf;
-        let mut scorer = Self { search, evidence: Vec::new(), statistics, mass, ideal, date_idf, half_lives };
+        let concepts = concepts(search, statistics.documents);
+        let evidence = Vec::new();
+        let mut scorer = Self { search, evidence, statistics, mass, ideal, date_idf, concepts, half_lives };
         for (number, (gathered, rivals)) in scorer.gather().into_iter().enumerate() {
             let evidence = match gathered {
                 Gathered::Everything => Evidence::of_every_row(&scorer, number),
@@ -190,6 +203,18 @@ impl<'a> Scorer<'a> {
             .flat_map(|(partition, gathered)| rivals(partition, gathered.rows()))
             .collect();
         gathered.into_iter().zip(search.shown).map(|(rows, shown)| (rows, shown.rows_of(&cards))).collect()
+    }
+
+    /// True when the question asks for things of a kind.
+    pub(super) fn asks_concepts(&self) -> bool {
+        !self.concepts.is_empty()
+    }
+
+    /// The share of what is asked for that a row speaks of.
+    pub(super) fn concepts_leg(&self, number: usize, row: u32) -> f32 {
+        let sense = &self.search.partitions[number].senses()[row as usize];
+        let has = |(concept, _): &&(Concept, f32)| sense.concepts.contains(*concept);
+        self.concepts.iter().filter(has).map(|(_, weight)| weight).sum()
     }
 
     /// True when some word can find rows.
@@ -235,6 +260,7 @@ impl<'a> Scorer<'a> {
             context: weights.context * legs.window,
             meaning: meaning * legs.vector,
             date: (weights.keywords + weights.context) * dated,
+            concepts: weights.concepts * legs.concepts,
             ..Parts::default()
         };
         parts.coverage =
@@ -336,6 +362,21 @@ impl<'a> Scorer<'a> {
         Some(self.relevance(raw)).filter(|relevance| *relevance >= least)
     }
 
+    /// Evidence of a row with all that is lent to it.
+    pub(super) fn raw(&self, number: usize, row: u32) -> f32 {
+        self.raw_of(number, &self.evidence[number], row).0
+    }
+
+    /// Relevance of a row whose evidence is adjusted.
+    pub(super) fn relevance_with(&self, number: usize, row: u32, adjusted: f32) -> f32 {
+        self.relevance((self.raw(number, row) + adjusted).max(0.0))
+    }
+
+    /// The evidence of every partition.
+    pub(super) fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+
     /// Score of a row with that relevance, 0 to 1. But for rounding it is never above the
     /// relevance.
     pub(super) fn score(&self, number: usize, row: u32, relevance: f32) -> f32 {
@@ -345,7 +386,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// The parts of a row's score; they add up to it.
-    pub(super) fn parts(&self, number: usize, row: u32) -> Parts {
+    pub(super) fn parts(&self, number: usize, row: u32, adjusted: f32) -> Parts {
         let evidence = &self.evidence[number];
         let Own { relevance: own, mut parts } = self.own(&evidence.legs(row));
         self.factors(number, row, &mut parts, own);
@@ -365,6 +406,9 @@ impl<'a> Scorer<'a> {
             _ => parts.session = session,
         }
         parts.identifier = identifier;
+        // Nothing falls below nothing.
+        parts.rerank = adjusted.max(-raw);
+        let raw = (raw + adjusted).max(0.0);
         let (relevance, cap) = (self.relevance(raw), self.cap());
         let (recency, importance, confidence) = self.modifiers(number, row);
         parts.scale(if raw > 1e-12 { relevance / raw * (1.0 - cap) } else { 0.0 });
@@ -373,6 +417,20 @@ impl<'a> Scorer<'a> {
         parts.confidence = relevance * cap * confidence;
         parts
     }
+}
+
+/// The concepts that a question asks for with their weights, by how rare they are.
+fn concepts(search: &Search<'_>, documents: u64) -> Vec<(Concept, f32)> {
+    let rarity = |concept| {
+        let rows: u32 = search.partitions.iter().map(|partition| partition.concept_count(concept)).sum();
+        let (documents, rows) = (documents as f32, rows as f32);
+        (1.0 + ((documents - rows).max(0.0) + 0.5) / (rows + 0.5)).ln()
+    };
+    let mut asked: Vec<(Concept, f32)> =
+        search.question.asked().iter().map(|concept| (concept, rarity(concept))).collect();
+    let sum: f32 = asked.iter().map(|(_, weight)| weight).sum();
+    asked.iter_mut().for_each(|(_, weight)| *weight /= sum.max(1e-6));
+    asked
 }
 
 struct Own {

@@ -10,11 +10,13 @@
 
 mod collect;
 mod evidence;
+mod exclusion;
 mod fuse;
 mod gather;
 mod question;
 mod rank;
 pub(crate) mod read;
+pub mod rerank;
 mod settings;
 mod shown;
 #[cfg(test)]
@@ -25,7 +27,7 @@ use crate::engine::Tenant;
 use crate::filter::Filter;
 use crate::index::partition::{Hot, Row};
 use crate::time::Timestamp;
-use crate::verbs::{Include, Recall, Recalled, Searched};
+use crate::verbs::{Include, Recall, Recalled};
 use crate::{Error, Result};
 
 pub use fuse::Parts;
@@ -145,7 +147,7 @@ pub(crate) fn run_within(
     let settings = tenant.recall_settings();
     let weights = settings.weights(request.preset.as_deref(), request.weights.as_ref())?;
     let view = View::new(&request.include, request.as_of, request.known_at, now);
-    let mut answer = Recalled { hits: vec![], searched: Searched::default(), degraded: vec![] };
+    let mut answer = Recalled { hits: vec![], ..Recalled::default() };
     let Some(id) = tenant.id()? else { return Ok(answer) };
     // Each once: a thread must not lock a partition twice.
     let wanted = |track: &Track| request.tracks.is_empty() || request.tracks.contains(track);
@@ -173,23 +175,31 @@ pub(crate) fn run_within(
         return Ok(answer);
     }
 
-    let ranking =
-        Ranking { request, view: &view, top, settings, weights: &weights, vector: vector.as_deref() };
+    let ranking = Ranking {
+        request,
+        view: &view,
+        top,
+        settings,
+        weights: &weights,
+        vector: vector.as_deref(),
+        reranker: tenant.store().reranker(),
+    };
     // A filter on the text needs the cards themselves: then any row may be asked.
     let text_decides = request.filter.as_ref().is_some_and(Filter::needs_text);
     let spare = if text_decides { usize::MAX } else { SPARE };
     let mut ranked = ranking.rank(&slots, read, limits, spare)?;
-    let mut hits = collect(tenant, id, request, &view, std::mem::take(&mut ranked.places), top)?;
+    let mut collected = collect(tenant, id, request, &view, &mut ranked, top)?;
     // Where conditions or a vector say which cards are wanted, as many as there are must be
     // found; and cards may have vanished between index and store.
-    let fill = ranking.least() <= 0.0 || text_decides || ranked.truncated;
-    if hits.len() < top && fill && !ranked.complete {
+    let fill = ranking.least() <= 0.0 || text_decides || ranked.truncated || !collected.withheld.is_empty();
+    if collected.hits.len() < top && fill && !ranked.complete {
         let read = Read::new(&slots, &view, request)?;
         ranked = ranking.rank(&slots, read, &Limits::none(), usize::MAX)?;
-        hits = collect(tenant, id, request, &view, std::mem::take(&mut ranked.places), top)?;
+        collected = collect(tenant, id, request, &view, &mut ranked, top)?;
     }
     answer.searched.candidates = ranked.scored;
-    answer.hits = hits;
+    answer.hits = collected.hits;
+    answer.withheld = collected.withheld;
     Ok(answer)
 }
 

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::graph::{self, ConceptSet, Intent, Shape};
 use crate::index::text::{QueryTerms, TermKind, analyze_query};
 use crate::recall::shown::Shown;
 use crate::time::Timestamp;
@@ -33,6 +34,10 @@ pub(super) struct Question {
     /// Their numbers in each partition.
     numbers: Vec<BTreeSet<u32>>,
     asks_assistant: bool,
+    /// What it asks for.
+    asked: ConceptSet,
+    shape: Shape,
+    intent: Intent,
 }
 
 impl Question {
@@ -74,7 +79,23 @@ impl Question {
             })
             .collect();
         let asks_assistant = ASKS_ASSISTANT.is_match(query);
-        Self { words, terms, identifiers, dates, named, numbers, asks_assistant }
+        let (asked, shape, intent) = (graph::asked(query), graph::shape(query), graph::intent(query));
+        Self { words, terms, identifiers, dates, named, numbers, asks_assistant, asked, shape, intent }
+    }
+
+    /// The kinds of things it asks for.
+    pub(super) fn asked(&self) -> ConceptSet {
+        self.asked
+    }
+
+    /// The shape of the answer it wants.
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// What the asker is after.
+    pub(super) fn intent(&self) -> Intent {
+        self.intent
     }
 
     /// The question without names and dates.

@@ -13,9 +13,11 @@ use crate::index::cache::Slot;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::recall::View;
+use crate::recall::exclusion::{Exclusion, exclusions};
 use crate::recall::fuse::{Parts, Scorer, Search};
 use crate::recall::gather::Limits;
 use crate::recall::question::Question;
+use crate::recall::rerank::{self, ADJUSTED_MOST, LOOKED_AT, Looked, Reranker, features_of};
 use crate::recall::settings::{Settings, Weights};
 use crate::recall::shown::Shown;
 use crate::time::Timestamp;
@@ -77,6 +79,8 @@ impl Conditions<'_> {
 struct Candidate {
     score: f32,
     relevance: f32,
+    /// What the re-ranker added to its evidence.
+    adjusted: f32,
     /// What [`settle`] added to the score.
     settled: f32,
     partition: usize,
@@ -141,6 +145,7 @@ pub(super) struct Ranking<'a> {
     pub(super) settings: &'a Settings,
     pub(super) weights: &'a Weights,
     pub(super) vector: Option<&'a [f32]>,
+    pub(super) reranker: Option<&'a dyn Reranker>,
 }
 
 /// The best rows.
@@ -154,6 +159,8 @@ pub(super) struct Ranked {
     /// True when every row that satisfies the conditions was scored and, if its score
     /// suffices, is given.
     pub(super) complete: bool,
+    /// What the shown rows rule out.
+    pub(super) exclusions: Vec<Exclusion>,
 }
 
 impl Ranking<'_> {
@@ -228,6 +235,7 @@ impl Ranking<'_> {
         let (mut candidates, scored) = rate(&search, &scorer, least);
         let found = candidates.len();
         let kept = self.top.saturating_add(spare);
+        self.adjust(&mut candidates, &search, &scorer);
         score(&mut candidates, &search, &scorer, kept);
         settle(&mut candidates, &partitions);
         candidates.retain(|candidate| candidate.relevance >= least);
@@ -239,13 +247,84 @@ impl Ranking<'_> {
         candidates.sort_by(best_first(&partitions));
         let place = |candidate: &Candidate| {
             let card = candidate.card(&partitions);
-            let parts =
-                || Parts { settled: candidate.settled, ..scorer.parts(candidate.partition, candidate.row) };
+            let parts = || {
+                let parts = scorer.parts(candidate.partition, candidate.row, candidate.adjusted);
+                Parts { settled: candidate.settled, ..parts }
+            };
             let parts = self.request.explain.then(parts);
             Place { id: card.id, version: card.version, score: candidate.score, parts }
         };
         let places = candidates.iter().map(place).collect();
-        Ok(Ranked { places, scored, truncated, complete: scored == available && !truncated })
+        // Who asks for the history wants to see what was replaced and ruled out.
+        let exclusions = match self.view.is_present() {
+            true => partitions
+                .iter()
+                .zip(&shown)
+                .flat_map(|(partition, shown)| exclusions(partition, shown))
+                .collect(),
+            false => vec![],
+        };
+        let complete = scored == available && !truncated;
+        Ok(Ranked { places, scored, truncated, complete, exclusions })
+    }
+}
+
+impl Ranking<'_> {
+    /// Lets the re-ranker look at the best candidates. What it does not look at is lowered
+    /// as far as the lowest of those, so that nothing overtakes by not being looked at.
+    fn adjust(&self, candidates: &mut Vec<Candidate>, search: &Search<'_>, scorer: &Scorer<'_>) {
+        let Some(reranker) = self.reranker.filter(|_| self.weights.rerank > 0.0) else { return };
+        let is_turn = |c: &Candidate| {
+            let (before, after) = search.partitions[c.partition].conversations().neighbours(c.row);
+            before.is_some() || after.is_some()
+        };
+        let mut turns: Vec<usize> = (0..candidates.len()).filter(|at| is_turn(&candidates[*at])).collect();
+        if turns.is_empty() {
+            return;
+        }
+        let by_relevance = |a: &usize, b: &usize| {
+            let key = |at: usize| (candidates[at].partition, candidates[at].row);
+            candidates[*b].relevance.total_cmp(&candidates[*a].relevance).then(key(*a).cmp(&key(*b)))
+        };
+        let most = LOOKED_AT.max(self.top);
+        if most < turns.len() {
+            turns.select_nth_unstable_by(most, by_relevance);
+        }
+        let count = most.min(turns.len());
+        turns[..count].sort_unstable_by(by_relevance);
+        let looked: Vec<Looked> = turns[..count]
+            .iter()
+            .map(|at| {
+                let Candidate { partition, row, .. } = candidates[*at];
+                Looked { partition, row, raw: scorer.raw(partition, row) }
+            })
+            .collect();
+        let seen: Vec<rerank::Candidate> = features_of(scorer, &looked)
+            .into_iter()
+            .zip(&looked)
+            .map(|(features, l)| rerank::Candidate {
+                id: search.partitions[l.partition].row(l.row).card.id,
+                features,
+            })
+            .collect();
+        let question = self.request.query.as_deref().unwrap_or_default();
+        let mut given = reranker.adjust(question, &seen).into_iter();
+        let weight = self.weights.rerank;
+        let mut lowest = 0.0f32;
+        for (place, at) in turns.iter().enumerate() {
+            let adjusted = match place < count {
+                true => {
+                    let value = given.next().filter(|value| value.is_finite()).unwrap_or(0.0);
+                    let value = value.clamp(-ADJUSTED_MOST, ADJUSTED_MOST) * weight;
+                    lowest = lowest.min(value);
+                    value
+                }
+                false => lowest,
+            };
+            let candidate = &mut candidates[*at];
+            candidate.adjusted = adjusted;
+            candidate.relevance = scorer.relevance_with(candidate.partition, candidate.row, adjusted);
+        }
     }
 }
 
@@ -262,7 +341,14 @@ fn rate(search: &Search<'_>, scorer: &Scorer<'_>, least: f32) -> (Vec<Candidate>
             // Whether a card that contradicts another one is wanted is settled later.
             let floor = if partition.voices()[row as usize].contradicts { 0.0 } else { least };
             if let Some(relevance) = scorer.relevance_of(number, row, floor) {
-                candidates.push(Candidate { score: 0.0, relevance, settled: 0.0, partition: number, row });
+                candidates.push(Candidate {
+                    score: 0.0,
+                    relevance,
+                    adjusted: 0.0,
+                    settled: 0.0,
+                    partition: number,
+                    row,
+                });
             }
         });
     }

@@ -28,6 +28,8 @@ pub struct Weights {
     /// Cosine below which the vector leg is 0 (0.1; the noise of the built-in model, not used
     /// for vectors of the caller).
     pub cosine_floor: f32,
+    /// Leg of the concepts that the question asks for (0.12).
+    pub concepts: f32,
     /// Share that the keyword legs keep when no term is covered (0.5).
     pub coverage: f32,
     /// Query weight of a date that the question names (2.0).
@@ -52,6 +54,8 @@ pub struct Weights {
     pub session: f32,
     /// Bonus for holding all identifiers of the question (2.0).
     pub identifier: f32,
+    /// Factor on what the re-ranker adds or takes away (1.0; 0 switches it off).
+    pub rerank: f32,
     /// Raw score that makes a relevance of 0.63 (1.5).
     pub squash: f32,
     /// Share of the score that recency, importance and confidence together decide (0.1):
@@ -74,6 +78,7 @@ impl Default for Weights {
             context: 0.5,
             meaning: 0.5,
             cosine_floor: 0.1,
+            concepts: 0.12,
             coverage: 0.5,
             date: 2.0,
             date_idf_min: 2.0,
@@ -86,6 +91,7 @@ impl Default for Weights {
             alone: 0.4,
             session: 0.3,
             identifier: 2.0,
+            rerank: 1.0,
             squash: 1.5,
             modifier_cap: 0.1,
             recency: 0.3,

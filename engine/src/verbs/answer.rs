@@ -129,11 +129,23 @@ pub struct Searched {
     pub speakers: Vec<String>,
 }
 
+/// A card that would have been an answer, and the one that rules out what it recommends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Withheld {
+    /// The card that recommends something.
+    pub id: CardId,
+    /// The card that rules it out.
+    pub by: CardId,
+}
+
 /// Answer of `recall`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recalled {
     /// The best cards, best first.
     pub hits: Vec<Hit>,
+    /// Cards left out because they recommend what is ruled out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<Withheld>,
     /// What was looked at.
     pub searched: Searched,
     /// What was left out or done with less than usual, in words.

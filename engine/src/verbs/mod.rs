@@ -6,7 +6,7 @@ mod request;
 
 pub use answer::{
     Affected, CardView, Corrected, FieldChange, Forgotten, HistoryAnswer, Hit, Outcome, Page, Recalled,
-    Remembered, Restored, Searched, Skipped, VersionView,
+    Remembered, Restored, Searched, Skipped, VersionView, Withheld,
 };
 pub use dispatch::{Format, VERBS, Verb, error_answer, execute, execute_all, import};
 pub use request::{

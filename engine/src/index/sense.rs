@@ -1,0 +1,113 @@
+//! What a partition reads in a card's text besides its terms: concepts and shape.
+//!
+//! Both are small sets that tell what kind of answer a text can be; they are derived from
+//! the text by the rules of [`crate::graph`], kept with the row, and read again when these
+//! rules change.
+
+use crate::graph::{self, ConceptSet, ContentShape, Length};
+
+/// Changes whenever the rules read something else in a text.
+pub(crate) const SENSE_VERSION: u32 = graph::LEXICON_VERSION;
+
+/// Of longer texts only the beginning is read, up to so many bytes.
+const READ_MOST: usize = 8 * 1024;
+
+/// The concepts and the shape of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sense {
+    /// What it speaks of.
+    pub(crate) concepts: ConceptSet,
+    /// What it holds.
+    pub(crate) shape: ContentShape,
+}
+
+impl Sense {
+    /// Reads a text.
+    pub(crate) fn of(text: &str) -> Self {
+        let text = beginning(text);
+        Self { concepts: graph::concepts(text), shape: graph::content_shape(text) }
+    }
+
+    /// The bytes of a sense.
+    pub(crate) fn to_bytes(self) -> [u8; 18] {
+        let shape = self.shape;
+        let flags = [
+            shape.number,
+            shape.date,
+            shape.duration,
+            shape.place,
+            shape.person,
+            shape.money,
+            shape.question,
+            shape.small_talk,
+            shape.first_person,
+        ];
+        let bits = flags.iter().enumerate().map(|(at, flag)| u16::from(*flag) << at).sum::<u16>();
+        let length = LENGTHS.iter().position(|length| *length == shape.length).unwrap_or(0) as u16;
+        let mut bytes = [0; 18];
+        bytes[..16].copy_from_slice(&self.concepts.bits().to_le_bytes());
+        bytes[16..].copy_from_slice(&(bits | length << flags.len()).to_le_bytes());
+        bytes
+    }
+
+    /// What [`Sense::to_bytes`] gave.
+    pub(crate) fn from_bytes(bytes: [u8; 18]) -> Self {
+        let (mut concepts, mut flags) = ([0; 16], [0; 2]);
+        concepts.copy_from_slice(&bytes[..16]);
+        flags.copy_from_slice(&bytes[16..]);
+        let bits = u16::from_le_bytes(flags);
+        let flag = |at: u32| bits >> at & 1 == 1;
+        Self {
+            concepts: ConceptSet::from_bits(u128::from_le_bytes(concepts)),
+            shape: ContentShape {
+                number: flag(0),
+                date: flag(1),
+                duration: flag(2),
+                place: flag(3),
+                person: flag(4),
+                money: flag(5),
+                question: flag(6),
+                small_talk: flag(7),
+                first_person: flag(8),
+                length: LENGTHS.get(usize::from(bits >> 9)).copied().unwrap_or_default(),
+            },
+        }
+    }
+}
+
+const LENGTHS: [Length; 5] = [Length::Empty, Length::Few, Length::Sentence, Length::Paragraph, Length::Long];
+
+/// The beginning of a text that rules read, whole characters.
+pub(crate) fn beginning(text: &str) -> &str {
+    let mut end = text.len().min(READ_MOST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sense_comes_back_from_its_bytes() {
+        for text in [
+            "I bought a violin for 200 euros in Lisbon last Friday.",
+            "谢谢！",
+            "",
+            "她养了三只猫，你呢？",
+            "We stayed for two weeks with Anna.",
+        ] {
+            let sense = Sense::of(text);
+            assert_eq!(Sense::from_bytes(sense.to_bytes()), sense, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_long_text_ends_with_a_whole_character() {
+        let text = "猫".repeat(READ_MOST);
+        assert_eq!(beginning(&text).len(), READ_MOST / 3 * 3);
+        assert_eq!(beginning("short"), "short");
+    }
+}
