@@ -6,12 +6,17 @@
 
 #![allow(missing_docs)]
 
+#[path = "common/random.rs"]
+mod random;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memcards::index::vector::kernels::{
     Bf16, BitQuery, Kernels, Rows, all_kernels, arrange_query_u4, packed_u4_length,
 };
+
+use random::Random;
 
 const DIMENSIONS: [usize; 5] = [64, 100, 384, 768, 1024];
 const BATCH: usize = 256;
@@ -20,17 +25,14 @@ const CACHE: usize = 1 << 18;
 /// Bytes of the large array.
 const MEMORY: usize = 512 << 20;
 
-/// A small deterministic generator; the benchmarks need no better.
-struct Random(u64);
+/// Values to measure with.
+trait Values {
+    fn bytes(&mut self, length: usize) -> Vec<u8>;
+    fn signed(&mut self, length: usize) -> Vec<i8>;
+    fn floats(&mut self, length: usize) -> Vec<f32>;
+}
 
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 32) as usize * bound) >> 32
-    }
-
+impl Values for Random {
     fn bytes(&mut self, length: usize) -> Vec<u8> {
         (0..length).map(|_| self.below(256) as u8).collect()
     }

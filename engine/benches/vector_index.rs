@@ -4,6 +4,9 @@
 
 #![allow(missing_docs)]
 
+#[path = "common/random.rs"]
+mod random;
+
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -11,6 +14,8 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_grou
 use memcards::index::rows::RowSet;
 use memcards::index::vector::{Maintenance, SearchOptions, VectorIndex, VectorOptions};
 use memcards::store::io::RealIo;
+
+use random::Random;
 
 const DIMENSION: usize = 384;
 const LATENT: usize = 24;
@@ -22,22 +27,10 @@ const BUILT: usize = 10_000;
 const QUERIES: usize = 256;
 const WANTED: usize = 10;
 
-/// A small deterministic generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 32) as usize * bound) >> 32
-    }
-
-    /// Nearly normal, variance 1.
-    fn normal(&mut self) -> f32 {
-        let sum: f32 = (0..4).map(|_| self.below(1 << 16) as f32 / 65_536.0 - 0.5).sum();
-        sum * 3f32.sqrt()
-    }
+/// Nearly normal, variance 1.
+fn normal(random: &mut Random) -> f32 {
+    let sum: f32 = (0..4).map(|_| random.below(1 << 16) as f32 / 65_536.0 - 0.5).sum();
+    sum * 3f32.sqrt()
 }
 
 /// Rows and the cluster of each.
@@ -49,15 +42,15 @@ struct Data {
 impl Data {
     fn new(count: usize) -> Self {
         let mut random = Random(7);
-        let centers: Vec<f32> = (0..CLUSTERS * LATENT).map(|_| random.normal()).collect();
-        let turn: Vec<f32> = (0..LATENT * DIMENSION).map(|_| random.normal()).collect();
+        let centers: Vec<f32> = (0..CLUSTERS * LATENT).map(|_| normal(&mut random)).collect();
+        let turn: Vec<f32> = (0..LATENT * DIMENSION).map(|_| normal(&mut random)).collect();
         let mut data = Self { rows: Vec::with_capacity(count * DIMENSION), clusters: Vec::new() };
         for _ in 0..count {
             let cluster = random.below(CLUSTERS);
             let start = data.rows.len();
             data.rows.resize(start + DIMENSION, 0.0);
             for (center, turn) in centers[cluster * LATENT..].iter().zip(turn.chunks_exact(DIMENSION)) {
-                let value = center + 0.6 * random.normal();
+                let value = center + 0.6 * normal(&mut random);
                 data.rows[start..].iter_mut().zip(turn).for_each(|(out, turn)| *out += value * turn);
             }
             data.clusters.push(cluster);
@@ -127,7 +120,7 @@ fn searches(criterion: &mut Criterion) {
     let mut waiting = 0;
     for head in [0, 256, 1_024, 4_096] {
         while waiting < head {
-            index.insert((COUNT + waiting) as u32, data.row(waiting)).expect("what the bench made itself");
+            index.append((COUNT + waiting) as u32, data.row(waiting)).expect("what the bench made itself");
             waiting += 1;
         }
         group.bench_function(BenchmarkId::new("waiting", head), |bencher| {

@@ -20,6 +20,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod calendar;
 pub mod card;
 pub mod embed;
 mod engine;
@@ -39,7 +40,7 @@ pub mod store;
 pub mod time;
 pub mod verbs;
 
-pub use engine::{Options, Statistics, Store, Tenant, TenantStatistics};
+pub use engine::{Options, Reembedded, Statistics, Store, Tenant, TenantStatistics};
 pub use error::{Error, Result};
 pub use time::{Clock, Duration, ManualClock, SystemClock, Timestamp};
 pub use verbs::*;

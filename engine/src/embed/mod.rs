@@ -39,6 +39,10 @@ impl<T: Embedder + ?Sized> Embedder for &T {
         (**self).embed(text)
     }
 
+    fn embed_query(&self, text: &str) -> Result<Option<Vec<f32>>> {
+        (**self).embed_query(text)
+    }
+
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         (**self).embed_batch(texts)
     }
@@ -58,6 +62,15 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable) when the model cannot be reached.
     fn embed(&self, text: &str) -> Result<Option<Vec<f32>>>;
+
+    /// The vector of a question, for models that embed questions and what answers them
+    /// differently.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed`].
+    fn embed_query(&self, text: &str) -> Result<Option<Vec<f32>>> {
+        self.embed(text)
+    }
 
     /// The vectors of several texts, in their order.
     ///

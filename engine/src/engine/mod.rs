@@ -3,6 +3,8 @@
 //! A [`Tenant`] handle is the only way to read or write memories. This room checks requests,
 //! turns text into vectors and hands the rest to the rooms that know the rules.
 
+mod model;
+mod reembed;
 mod tenant;
 
 use std::path::Path;
@@ -22,6 +24,8 @@ use crate::time::{Clock, SystemClock};
 use crate::verbs::Remembered;
 use crate::{Error, Result};
 
+use model::{embed, model_of};
+pub use reembed::Reembedded;
 pub use tenant::{Tenant, TenantStatistics};
 
 /// How to open a store.
@@ -47,6 +51,10 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Turns text into vectors (default: the built-in model where it is compiled in).
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// Whether the embedder may take the place of the model that the store was made with
+    /// (default: false; then another model is refused). Vectors of the earlier model are not
+    /// searched from then on, until [`Store::reembed`] has made them anew.
+    pub reembed: bool,
     /// Half-lives, presets and other settings of recall.
     pub recall: recall::Settings,
     /// Looks at the best turns of a recall once more (default: the built-in model).
@@ -68,6 +76,7 @@ impl Default for Options {
             limits: Limits::default(),
             clock: Arc::new(SystemClock),
             embedder: crate::embed::builtin(),
+            reembed: false,
             recall: recall::Settings::default(),
             reranker: Some(recall::rerank::builtin()),
             io: Arc::new(RealIo),
@@ -115,6 +124,8 @@ pub struct Statistics {
     pub file_bytes: u64,
     /// Model of the vectors and their dimension, once there is a vector.
     pub model: Option<String>,
+    /// True while there are vectors of an earlier model, which are not searched.
+    pub reembedding: bool,
     /// Loaded indexes.
     pub index: CacheStatistics,
     /// Why writes are refused, if they are.
@@ -138,7 +149,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Locked`] when another process has it open; [`Error::ModelMismatch`] when its
-    /// vectors come from another model; [`Error::Corrupt`] when the file is damaged;
+    /// vectors come from another model, unless [`Options::reembed`] says that it be replaced; [`Error::Corrupt`] when the file is damaged;
     /// [`Error::NotFound`] when there is none and `create` is off.
     pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self> {
         let cache = Arc::new(IndexCache::new(options.index_bytes));
@@ -158,18 +169,11 @@ impl Store {
                 seed: options.seed,
                 check_integrity: options.check_integrity,
                 create: options.create,
+                model: options.embedder.as_deref().map(model_of),
+                replace_model: options.reembed,
             },
             observer,
         )?;
-        if let (Some(stored), Some(embedder)) = (database.model()?, &options.embedder) {
-            let offered = model_of(embedder.as_ref());
-            if !stored.is_caller() && stored != offered {
-                return Err(Error::ModelMismatch {
-                    stored: stored.to_string(),
-                    offered: offered.to_string(),
-                });
-            }
-        }
         Ok(Self {
             inner: Arc::new(Inner {
                 database,
@@ -213,6 +217,7 @@ impl Store {
             tenants: database.read()?.tenants()?.len() as u64,
             file_bytes: database.file_bytes()?,
             model: database.model()?.map(|model| model.to_string()),
+            reembedding: database.is_reembedding()?,
             index: self.inner.cache.statistics(),
             read_only: database.write_failure(),
         })
@@ -287,7 +292,9 @@ impl Store {
     /// The vector of a text whose vector an export left out.
     pub(crate) fn embed_again(&self, text: &str, model: Option<&ModelRecord>) -> Result<Option<Vec<f32>>> {
         match (&self.inner.embedder, model) {
-            (Some(embedder), Some(model)) if model_of(embedder.as_ref()) == *model => embedder.embed(text),
+            (Some(embedder), Some(model)) if model_of(embedder.as_ref()) == *model => {
+                embed(embedder.as_ref(), text)
+            }
             (_, Some(model)) if model.is_caller() => Ok(None),
             (_, model) => Err(Error::Unavailable(format!(
                 "the import needs the embedding model {} to compute vectors; open the store with it, or export with vectors",
@@ -313,8 +320,4 @@ impl Store {
         let caller = self.model()?.is_some_and(ModelRecord::is_caller);
         Ok(self.inner.embedder.as_ref().filter(|_| !caller))
     }
-}
-
-fn model_of(embedder: &dyn Embedder) -> ModelRecord {
-    ModelRecord { id: embedder.model_id().to_owned(), dimension: embedder.dimension() }
 }

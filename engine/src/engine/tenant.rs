@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use crate::card::{
     Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_vector,
 };
-use crate::engine::{Store, model_of};
+use crate::engine::Store;
+use crate::engine::model::{embed, embed_query, model_of};
 use crate::forget::{Forgetting, Restoring};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
@@ -101,7 +102,9 @@ impl Tenant {
         let (inner, track, statement) = (&self.store.inner, draft.card.track, draft.reading.statement());
         let answer = inner.database.write(move |batch| draft.run(batch))?;
         if let Some(tenant) = self.id()? {
-            if let Some(statement) = statement.filter(|_| answer.outcome != Outcome::Duplicate) {
+            if let Some(statement) =
+                statement.filter(|_| answer.outcome != Outcome::Duplicate && answer.degraded.is_empty())
+            {
                 inner.analyses.insert(tenant, answer.id, answer.version, statement);
             }
             inner.cache.relieve(tenant, track);
@@ -125,7 +128,12 @@ impl Tenant {
                 unit: "items",
             });
         }
-        self.store.write_drafts(requests.into_iter().map(|request| self.draft(request)).collect())
+        let drafts = requests.into_iter().map(|request| self.draft(request)).collect();
+        let answers = self.store.write_drafts(drafts)?;
+        if let Some(tenant) = self.id()? {
+            Track::ALL.into_iter().for_each(|track| self.store.inner.cache.relieve(tenant, *track));
+        }
+        Ok(answers)
     }
 
     /// Finds the cards that answer a question, best first. If `top` cards satisfy the
@@ -317,7 +325,8 @@ impl Tenant {
         let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
         begin(&mut card);
         card.vector_version = if vector.is_some() { card.version } else { 0 };
-        let encoded = Some(EncodedCard::new(&card, vector.as_deref())?);
+        let parts = vector.as_deref().map(|vector| (inner.database.generation(), vector));
+        let encoded = Some(EncodedCard::new(&card, parts)?);
         let (is_event, tenant) = (card.is_event(), self.id()?);
         let partition = match (is_event, tenant) {
             (false, Some(tenant)) => Some(inner.cache.partition(&inner.database, tenant, card.track)?),
@@ -428,6 +437,11 @@ impl Tenant {
         self.store.inner.limits.card(&card)?;
         self.check_reason(&card.reason)?;
         let (vector, model, degraded) = match card.content != base.content || vector_given.is_some() {
+            // A card of its own takes a vector along, unless that comes from an earlier model.
+            false if restated && self.has_stale_vector(&base)? => {
+                let (vector, model, _) = self.embed(&card.content, None)?;
+                (Some(vector), model, vec![])
+            }
             true => {
                 let (vector, model, degraded) = self.embed(&card.content, vector_given)?;
                 // Without its vector the correction would be found less well than what it
@@ -450,6 +464,17 @@ impl Tenant {
             now,
             degraded,
         })
+    }
+
+    /// True when a card's vector comes from an earlier model.
+    fn has_stale_vector(&self, card: &Card) -> Result<bool> {
+        let database = &self.store.inner.database;
+        if card.vector_version == 0 || database.generation() == 0 {
+            return Ok(false);
+        }
+        let Some(tenant) = self.id()? else { return Ok(false) };
+        // The card may have changed since it was read: then the correction is refused.
+        Ok(database.read()?.vector(tenant, card).is_ok_and(|vector| vector.is_none()))
     }
 
     fn check_reason(&self, reason: &Reason) -> Result<()> {
@@ -486,7 +511,7 @@ impl Tenant {
             let degraded = stored.map(|_| "no vector: the store's embedding model is not loaded".to_owned());
             return Ok((None, None, degraded.into_iter().collect()));
         };
-        match embedder.embed(content) {
+        match embed(embedder.as_ref(), content) {
             Ok(Some(vector)) => Ok((Some(vector), Some(model_of(embedder.as_ref())), vec![])),
             Ok(None) => Ok((None, None, vec![])),
             Err(error) => Ok((None, None, vec![format!("no vector: {error}")])),
@@ -528,7 +553,7 @@ impl Tenant {
             (None, None) => Ok((None, vec![])),
             // Also before there is any vector: what a tenant gets must not depend on
             // whether another one has written.
-            (_, Some(embedder)) => match embedder.embed(query) {
+            (_, Some(embedder)) => match embed_query(embedder.as_ref(), query) {
                 Ok(vector) => Ok((vector, vec![])),
                 Err(error) => Ok((None, vec![format!("only text was searched: {error}")])),
             },

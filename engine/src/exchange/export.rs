@@ -36,7 +36,8 @@ impl Store {
     /// of one instant. `progress` is told how many changes are done.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a tenant that is not there; [`Error::Corrupt`] when a record is
+    /// [`Error::NotFound`] for a tenant that is not there; [`Error::Unavailable`] while there
+    /// are vectors of an earlier model; [`Error::Corrupt`] when a record is
     /// damaged; [`Error::Io`] when `out` cannot be written.
     pub fn export(
         &self,
@@ -45,6 +46,11 @@ impl Store {
         mut progress: impl FnMut(u64),
     ) -> Result<Exported> {
         let tables = self.database().read()?;
+        if self.database().is_reembedding()? {
+            return Err(Error::Unavailable(
+                "the store holds vectors of an earlier embedding model; finish with `reembed` first".into(),
+            ));
+        }
         let model = crate::store::read_model(&tables)?;
         let vectors = what.vectors || model.as_ref().is_some_and(|model| model.is_caller());
         let mut tenants = tables.tenants()?;
@@ -83,6 +89,7 @@ fn export_tenant<T: ReadBytes>(
                 ChangeKind::Version => Kind::Version,
                 ChangeKind::Touch => Kind::Touch,
                 ChangeKind::Lookups => Kind::Lookups,
+                ChangeKind::Vector => Kind::Vector,
             },
             id: change.card,
             version: change.version,
@@ -99,7 +106,7 @@ fn export_tenant<T: ReadBytes>(
                     format!("version {} of {} is missing", change.version, change.card),
                 )
             })?;
-            line.vector = vector.filter(|_| vectors);
+            line.vector = vector.and_then(|own| own.of(tables.generation())).filter(|_| vectors);
             line.card = Some(card);
             answer.versions += 1;
         }

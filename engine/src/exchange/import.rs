@@ -6,7 +6,7 @@ use std::io::BufRead;
 
 use serde::Serialize;
 
-use crate::card::CardId;
+use crate::card::{Card, CardId};
 use crate::engine::Store;
 use crate::exchange::{ChangeLine, FORMAT, Kind, Line, LookupLine};
 use crate::store::{Batch, Change, ChangeKind, LookupChange, ModelRecord, TenantId};
@@ -161,7 +161,7 @@ impl Import<'_> {
                     lookups.ok_or_else(|| wrong("the key of a look-up is 34 hexadecimal digits"))?;
                 let Some(card) = &change.card else {
                     return match change.kind {
-                        Kind::Touch | Kind::Lookups => Ok(Step { line: change, lookups }),
+                        Kind::Touch | Kind::Lookups | Kind::Vector => Ok(Step { line: change, lookups }),
                         Kind::Version => Err(wrong("a new version without its card")),
                     };
                 };
@@ -271,7 +271,8 @@ fn check(
     if !ahead.contains_key(&card.id)
         && let Some(here) = batch.tables().version(tenant, card.id, card.version)?
     {
-        if here != *card {
+        // It may have been embedded since the file was written, or before.
+        if here != (Card { vector_version: here.vector_version, ..card.clone() }) {
             return Err(Error::Conflict {
                 message: format!(
                     "line {number}: version {} of card {} is here with another content",
@@ -317,6 +318,7 @@ fn apply(
         Kind::Version => ChangeKind::Version,
         Kind::Touch => ChangeKind::Touch,
         Kind::Lookups => ChangeKind::Lookups,
+        Kind::Vector => ChangeKind::Vector,
     };
     if known.contains(&(tenant, change.id, change.version)) {
         done.known += u64::from(change.kind == Kind::Version);

@@ -100,6 +100,7 @@ enum Kind {
     Version,
     Touch,
     Lookups,
+    Vector,
 }
 
 /// A conversation of another program, as requests in order.

@@ -31,6 +31,10 @@ const WAITING: usize = 64;
 /// Changes that wait from here on are taken in at once.
 const WAITING_MAX: usize = 4096;
 
+/// For so many changes a writer helps once, if very many vectors wait to be linked: who writes
+/// now and then is not made to pay for what others, or a rebuild, have left.
+const UNHELPED: usize = 16;
+
 /// A partition, once it is there.
 #[derive(Debug)]
 enum Content {
@@ -53,6 +57,8 @@ pub(crate) struct Slot {
     waiting: Mutex<Waiting>,
     /// True when its vectors have maintenance due.
     due: AtomicBool,
+    /// Changes taken in since a writer last helped to link; 0 while no help is needed.
+    unhelped: AtomicUsize,
     /// How many changes wait.
     behind: AtomicUsize,
     /// Held while the partition is read from files or its file is written: once at a time.
@@ -72,6 +78,7 @@ impl Slot {
             content: RwLock::new(Content::Loading),
             waiting: Mutex::default(),
             due: AtomicBool::new(false),
+            unhelped: AtomicUsize::new(0),
             behind: AtomicUsize::new(0),
             disk: Mutex::new(()),
             used: AtomicU64::new(0),
@@ -95,6 +102,14 @@ impl Slot {
         .map_err(|_| Error::Internal("a partition was used before it was loaded".into()))
     }
 
+    /// The vectors of a partition that is loaded.
+    fn vectors(&self) -> Option<Arc<VectorIndex>> {
+        match &*self.content.read() {
+            Content::Ready(partition) => partition.vectors().cloned(),
+            Content::Loading => None,
+        }
+    }
+
     fn is_ready(&self) -> bool {
         matches!(&*self.content.read(), Content::Ready(_))
     }
@@ -112,7 +127,13 @@ impl Slot {
         let result = updates.iter().try_for_each(|update| partition.apply(update));
         partition.catch_up(last.0, last.1);
         self.bytes.store(partition.bytes(), Ordering::Relaxed);
-        self.due.store(partition.vectors().is_some_and(|index| index.is_due()), Ordering::Relaxed);
+        let vectors = partition.vectors();
+        self.due.store(vectors.is_some_and(|index| index.is_due()), Ordering::Relaxed);
+        if vectors.is_some_and(|index| index.needs_help()) {
+            self.unhelped.fetch_add(updates.len(), Ordering::Relaxed);
+        } else {
+            self.unhelped.store(0, Ordering::Relaxed);
+        }
         if let Err(error) = &result {
             tracing::error!(%error, "a partition could not take a change and is dropped");
             *content = Content::Loading;
@@ -208,11 +229,7 @@ impl IndexCache {
     /// Vector indexes that have maintenance due.
     pub(crate) fn due(&self) -> Vec<Arc<VectorIndex>> {
         let slots: Vec<Arc<Slot>> = self.slots.lock().values().cloned().collect();
-        let vectors = slots.iter().filter_map(|slot| match &*slot.content.read() {
-            Content::Ready(partition) => partition.vectors().filter(|index| index.is_due()).cloned(),
-            Content::Loading => None,
-        });
-        vectors.collect()
+        slots.iter().filter_map(|slot| slot.vectors()).filter(|index| index.is_due()).collect()
     }
 
     /// True when the partition is loaded, so that changes will be applied to it.
@@ -221,15 +238,23 @@ impl IndexCache {
         slot.is_some_and(|slot| slot.is_ready())
     }
 
-    /// Lets a partition take in the changes that wait beside it, if these are many.
+    /// Lets a partition take in the changes that wait beside it, if these are many, and helps
+    /// to link its vectors if very many of them are not linked yet.
     pub(crate) fn relieve(&self, tenant: TenantId, track: Track) {
-        let slot = self.slots.lock().get(&(tenant, track)).cloned();
-        if let Some(slot) = slot.filter(|slot| slot.behind.load(Ordering::Relaxed) >= WAITING) {
+        let Some(slot) = self.slots.lock().get(&(tenant, track)).cloned() else { return };
+        if slot.behind.load(Ordering::Relaxed) >= WAITING {
             // Whoever needs the partition is told what went wrong.
             let _ = slot.settle();
             if slot.due.swap(false, Ordering::Relaxed) {
                 self.wake.up();
             }
+        }
+        // Without the partition's lock: linking takes longer than any reader should wait.
+        if slot.unhelped.load(Ordering::Relaxed) >= UNHELPED
+            && slot.unhelped.swap(0, Ordering::Relaxed) >= UNHELPED
+            && let Some(vectors) = slot.vectors()
+        {
+            vectors.help();
         }
     }
 
@@ -421,7 +446,7 @@ fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Re
         if !worth && behind < SNAPSHOT_MAX_CHANGES {
             return Ok(false);
         }
-        (Snapshot::of(partition)?, linked)
+        (Snapshot::of(partition, database.generation())?, linked)
     };
     PartitionFiles::new(database, tenant, track).write(&snapshot)?;
     let (rows, change) = (snapshot.rows, snapshot.applied.0);

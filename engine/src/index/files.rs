@@ -29,9 +29,9 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// What is to be written of a partition. Vectors that are added from now on are left
     /// out when it is read.
-    pub(crate) fn of(partition: &Partition) -> Result<Self> {
+    pub(crate) fn of(partition: &Partition, generation: u16) -> Result<Self> {
         Ok(Self {
-            bytes: snapshot::encode(partition)?,
+            bytes: snapshot::encode(partition, generation)?,
             vectors: partition.vectors().cloned(),
             rows: partition.len(),
             applied: partition.applied(),
@@ -72,16 +72,21 @@ impl<'a> PartitionFiles<'a> {
         let told = |error: Error| error.to_string();
         let io = self.database.io();
         let Some(bytes) = io::read_file(io, &self.rows_path()).map_err(told)? else { return Ok(None) };
-        let (mut partition, vectors) = snapshot::decode(&bytes)?;
+        let (mut partition, vectors, made_by) = snapshot::decode(&bytes)?;
         let applied = partition.applied();
         fits(applied, partition.len())?;
-        if vectors > 0 {
+        let generation = self.database.generation();
+        // Vectors of an earlier model stay away: those of the present one came with later changes.
+        if vectors > 0 && made_by == u64::from(generation) {
             let path = self.vectors_path(applied.0);
             let index =
                 VectorIndex::open(io, &path, &vector_options(), [applied.0, applied.1]).map_err(told)?;
             if !partition.set_vectors(index, vectors) {
                 return Err("rows and vectors do not fit together".into());
             }
+        }
+        if generation > 0 {
+            partition.note_stale();
         }
         Ok(Some(partition))
     }

@@ -142,6 +142,11 @@ pub(crate) struct Partition {
     concepts: BTreeMap<Concept, u32>,
     /// Open rows that rule something out.
     exclusions: BTreeSet<u32>,
+    /// Rows whose vector comes from an earlier model.
+    stale: RowSet,
+    stale_count: usize,
+    /// Rows of earlier versions by card; made when vectors are made anew.
+    closed: Option<HashMap<CardId, Vec<u32>>>,
     applied: u64,
     checksum: u64,
     row_bytes: usize,
@@ -155,6 +160,7 @@ impl Partition {
         }
         let card = &update.card;
         match self.open.get(&card.id) {
+            _ if update.kind == ChangeKind::Vector => self.embed(update),
             Some(&row) if self.rows[row as usize].card.version >= card.version => {
                 if update.kind == ChangeKind::Touch {
                     self.refresh(row, card);
@@ -199,11 +205,57 @@ impl Partition {
         };
         let number = self.rows.len() as u32;
         self.text.insert(number, &prepared.terms)?;
-        if let Some(vector) = &update.vector {
-            self.add_vector(number, vector);
+        match &update.vector {
+            Some(vector) => self.add_vector(number, vector),
+            None if card.vector_version > 0 => self.stale_count += usize::from(self.stale.insert(number)),
+            None => {}
         }
         self.attach(row);
         Ok(())
+    }
+
+    /// Takes over the vector that a version was given anew, or that it has none any more.
+    fn embed(&mut self, update: &Update) {
+        let (id, version) = (update.card.id, update.card.version);
+        let closed = self.closed.get_or_insert_with(|| {
+            let mut closed: HashMap<CardId, Vec<u32>> = HashMap::new();
+            for (row, number) in self.rows.iter().zip(0..).filter(|(row, _)| row.until != Timestamp::MAX) {
+                closed.entry(row.card.id).or_default().push(number);
+            }
+            closed
+        });
+        let rows: Vec<u32> =
+            closed.get(&id).into_iter().flatten().chain(self.open.get(&id)).copied().collect();
+        for number in rows {
+            let card = &mut self.rows[number as usize].card;
+            if version != card.version && version != card.vector_version {
+                continue;
+            }
+            card.vector_version = update.card.vector_version;
+            self.stale_count -= usize::from(self.stale.remove(number));
+            match (&update.vector, &self.vectors) {
+                // It came with the version, whose record holds it by now.
+                (Some(_), Some(index)) if index.contains(number) => {}
+                (Some(vector), _) => self.add_vector(number, vector),
+                (None, Some(index)) => {
+                    index.remove(number);
+                }
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// Finds the rows whose vector comes from an earlier model, after a snapshot was read.
+    pub(crate) fn note_stale(&mut self) {
+        let has = |number: &u32| self.vectors.as_ref().is_some_and(|index| index.contains(*number));
+        let rows = self.rows.iter().zip(0..).filter(|(row, _)| row.card.vector_version > 0);
+        self.stale = rows.map(|(_, number)| number).filter(|number| !has(number)).collect();
+        self.stale_count = self.stale.len();
+    }
+
+    /// How many rows have a vector of an earlier model, which is not searched.
+    pub(crate) fn stale(&self) -> usize {
+        self.stale_count
     }
 
     /// Sets the vector of a row. One of another dimension than the first, or without a
@@ -214,7 +266,8 @@ impl Partition {
         }
         let options = || VectorOptions { dimension: vector.len(), ..vector_options() };
         let index = self.vectors.get_or_insert_with(|| Arc::new(VectorIndex::new(options())));
-        if let Err(error) = index.insert(row, vector) {
+        // The partition is locked: who has brought the change helps once it is not.
+        if let Err(error) = index.append(row, vector) {
             tracing::debug!(%error, row, "a vector is left out of the index");
         }
     }
@@ -289,6 +342,9 @@ impl Partition {
     }
 
     fn close(&mut self, number: u32, at: Timestamp) {
+        if let Some(closed) = &mut self.closed {
+            closed.entry(self.rows[number as usize].card.id).or_default().push(number);
+        }
         self.hide(number);
         self.exclusions.remove(&number);
         self.rows[number as usize].until = at;

@@ -19,8 +19,8 @@ const MAGIC: &[u8; 8] = b"MCINDEX\0";
 /// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
 const LAYOUT: u32 = 4;
 
-/// Writes a partition as bytes of a snapshot file.
-pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
+/// Writes a partition as bytes of a snapshot file; `generation` is that of its vectors.
+pub(crate) fn encode(partition: &Partition, generation: u16) -> Result<Vec<u8>> {
     let (applied, checksum) = partition.applied();
     let vectors = partition.vectors().map_or(0, |index| index.len());
     let mut out = Vec::with_capacity(partition.len() * 512);
@@ -28,7 +28,7 @@ pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     for number in [LAYOUT, ANALYZER_VERSION, SENSE_VERSION] {
         out.extend_from_slice(&number.to_le_bytes());
     }
-    for number in [applied, checksum, partition.len() as u64, vectors as u64] {
+    for number in [applied, checksum, partition.len() as u64, vectors as u64, u64::from(generation)] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     let mut rows = Vec::new();
@@ -42,9 +42,10 @@ pub(crate) fn encode(partition: &Partition) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Reads a snapshot file: the partition without its vectors, and how many of its rows have
-/// one. The error says what does not fit; the caller rebuilds.
-pub(crate) fn decode(bytes: &[u8]) -> Result<(Partition, usize), String> {
+/// Reads a snapshot file: the partition without its vectors, how many of its rows have
+/// one, and of which generation these are. The error says what does not fit; the caller
+/// rebuilds.
+pub(crate) fn decode(bytes: &[u8]) -> Result<(Partition, usize, u64), String> {
     let (body, stored) = bytes.split_last_chunk::<8>().ok_or("shorter than a checksum")?;
     if xxh3_64(body) != u64::from_le_bytes(*stored) {
         return Err("checksum mismatch".into());
@@ -58,7 +59,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Partition, usize), String> {
         return Err(format!("layout {layout} with analyzer {analyzer}, rules {senses} is of another build"));
     }
     let (applied, checksum) = (reader.u64()?, reader.u64()?);
-    let (count, vectors) = (reader.size()?, reader.size()?);
+    let (count, vectors, generation) = (reader.size()?, reader.size()?, reader.u64()?);
     let mut rows_section = Reader(reader.section()?);
     if count > rows_section.0.len() {
         return Err("more rows than bytes".into());
@@ -69,7 +70,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Partition, usize), String> {
         return Err("sections of the wrong length".into());
     }
     let partition = Partition::from_parts(rows, text, applied, checksum).ok_or("rows do not fit")?;
-    Ok((partition, vectors))
+    Ok((partition, vectors, generation))
 }
 
 fn encode_row(row: &Row, out: &mut Vec<u8>) -> Result<()> {

@@ -234,7 +234,7 @@ impl Draft {
     fn previous_statement(&self, batch: &Batch<'_>, tenant: TenantId) -> Result<Option<Card>> {
         let tables = batch.tables();
         let session = |card: &Card| card.source().and_then(|source| source.session.clone());
-        for change in batch.last_changes(tenant, LOOK_BACK)?.into_iter().rev() {
+        for change in batch.last_changes(tenant, LOOK_BACK)? {
             if change.kind == ChangeKind::Lookups {
                 continue;
             }

@@ -255,7 +255,12 @@ impl Draft {
     fn merge(mut self, batch: &mut Batch<'_>, tenant: TenantId, mut card: Card) -> Result<Remembered> {
         mention(&mut card, &self.card, self.now);
         self.take_over_expiry(&mut card);
-        card.content = self.card.content.clone();
+        // Without its vector the newest wording would be found less well than what it replaces.
+        let keeps_wording = self.vector.is_none() && !self.degraded.is_empty() && card.vector_version > 0;
+        match keeps_wording {
+            true => self.degraded.push("the card keeps its earlier wording".into()),
+            false => card.content = self.card.content.clone(),
+        }
         self.enrich(&mut card);
         if self.card.fact.is_some() {
             card.fact = self.card.fact.clone();
@@ -265,8 +270,12 @@ impl Draft {
         }
         card.importance = card.importance.max(self.card.importance);
         card.reason = Reason { action: "merged".into(), ..self.card.reason.clone() };
-        let card = batch.revise(tenant, card, Some(self.vector.take()), self.now)?;
-        register(batch, tenant, &card, &self.reading)?;
+        let (vector, reading) = match keeps_wording {
+            true => (None, &Reading::default()),
+            false => (Some(self.vector.take()), &self.reading),
+        };
+        let card = batch.revise(tenant, card, vector, self.now)?;
+        register(batch, tenant, &card, reading)?;
         let affected = vec![Affected { id: card.id, change: "merged" }];
         self.answer(batch, tenant, card.id, card.version, Outcome::Merged, affected)
     }

@@ -39,6 +39,8 @@ use rank::{Ranking, Read};
 
 /// Hits when the request does not say.
 const TOP: usize = 5;
+/// What an answer says while vectors of an earlier model are left out.
+const REEMBEDDING: &str = "reembedding";
 /// Rows beyond the hits that are wanted, for cards that vanish between index and store.
 const SPARE: usize = 16;
 
@@ -163,6 +165,15 @@ pub(crate) fn run_within(
     let words = read.question.has_terms().then_some(read.question.words());
     let (vector, degraded) = tenant.embed_query(words, request.vector.as_deref())?;
     answer.degraded = degraded;
+    if vector.is_some() && tenant.store().database().generation() > 0 {
+        let mut stale = false;
+        for slot in &slots {
+            stale |= slot.read()?.stale() > 0;
+        }
+        if stale {
+            answer.degraded.push(REEMBEDDING.into());
+        }
+    }
     answer.searched.terms = read.question.terms();
     answer.searched.speakers = read.question.speakers();
     if read.question.has_keywords() {

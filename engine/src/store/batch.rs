@@ -12,7 +12,7 @@ use crate::card::{Card, CardId};
 use crate::store::database::{ModelRecord, read_model};
 use crate::store::keys::{self, Lookup, LookupKey, TableId, TenantId};
 use crate::store::lookups::{Lookups, Slot};
-use crate::store::record::{self, Change, ChangeKind, EncodedCard, LookupChange};
+use crate::store::record::{self, Change, ChangeKind, EncodedCard, LookupChange, OwnVector, VectorParts};
 use crate::store::tables::{Tables, TenantRecord, WriteTable};
 use crate::time::Timestamp;
 use crate::{Error, Result};
@@ -157,20 +157,25 @@ impl<'t> Batch<'t> {
         self.with_log(tenant, |log| log.sequence)
     }
 
-    /// The tenant's last changes, this batch included, oldest first; at most `most`.
+    /// The tenant's last changes, this batch included, newest first; at most `most`. Vectors
+    /// that were made anew are no change to what is known and are left out.
     pub(crate) fn last_changes(&self, tenant: TenantId, most: usize) -> Result<Vec<Change>> {
-        let (committed, mut mine) = self.with_log(tenant, |log| {
-            let mine = &log.changes[log.changes.len().saturating_sub(most)..];
-            (log.committed, mine.to_vec())
+        let counts = |change: &Change| change.kind != ChangeKind::Vector;
+        let (mut end, mut found) = self.with_log(tenant, |log| {
+            let mine = log.changes.iter().rev().filter(|change| counts(change)).take(most);
+            (log.committed, mine.cloned().collect::<Vec<_>>())
         })?;
-        let missing = (most - mine.len()) as u64;
-        if missing == 0 || committed == 0 {
-            return Ok(mine);
+        // As a rule the first step is enough; there are more after a re-embedding.
+        let mut step = most as u64;
+        while end > 0 && found.len() < most {
+            let start = end.saturating_sub(step);
+            let before = self.tables.changes(tenant, start)?.take((end - start) as usize);
+            let before = before.map(|logged| Ok(logged?.change)).collect::<Result<Vec<_>>>()?;
+            let wanted = most - found.len();
+            found.extend(before.into_iter().rev().filter(|change| counts(change)).take(wanted));
+            (end, step) = (start, step.saturating_mul(8));
         }
-        let before = self.tables.changes(tenant, committed.saturating_sub(missing))?;
-        let mut changes = before.map(|logged| Ok(logged?.change)).collect::<Result<Vec<_>>>()?;
-        changes.append(&mut mine);
-        Ok(changes)
+        Ok(found)
     }
 
     /// The card an exact look-up leads to.
@@ -212,12 +217,13 @@ impl<'t> Batch<'t> {
         payload: Option<Payload>,
     ) -> Result<Arc<Card>> {
         card.vector_version = if vector.is_some() { card.version } else { 0 };
+        let parts = vector.as_deref().map(|vector| (self.generation(), vector));
         let encoded = match encoded {
             Some(encoded) => {
-                debug_assert_eq!(Some(&encoded), EncodedCard::new(&card, vector.as_deref()).ok().as_ref());
+                debug_assert_eq!(Some(&encoded), EncodedCard::new(&card, parts).ok().as_ref());
                 encoded
             }
-            None => EncodedCard::new(&card, vector.as_deref())?,
+            None => EncodedCard::new(&card, parts)?,
         };
         let key = keys::card(tenant, card.id);
         self.writes += 1;
@@ -250,14 +256,15 @@ impl<'t> Batch<'t> {
         let vector = match vector {
             Some(vector) => {
                 card.vector_version = if vector.is_some() { card.version } else { 0 };
-                self.put_card(tenant, &card, vector.as_deref())?;
-                self.put_earlier(tenant, &present, own.as_deref())?;
+                let parts = vector.as_deref().map(|vector| (self.generation(), vector));
+                self.put_card(tenant, &card, parts)?;
+                self.put_earlier(tenant, &present, own.as_ref().map(OwnVector::parts))?;
                 vector
             }
             None => {
                 card.vector_version = present.vector_version;
                 self.put_card(tenant, &card, None)?;
-                self.put_earlier(tenant, &present, own.as_deref())?;
+                self.put_earlier(tenant, &present, own.as_ref().map(OwnVector::parts))?;
                 self.tables.vector_of(tenant, (present, own))?.1
             }
         };
@@ -267,7 +274,7 @@ impl<'t> Batch<'t> {
     /// Rewrites counters and times of the present version without making a new one.
     pub(crate) fn touch(&mut self, tenant: TenantId, card: Card) -> Result<Arc<Card>> {
         let own = self.tables.stored(tenant, card.id)?.and_then(|(_, own)| own);
-        self.put_card(tenant, &card, own.as_deref())?;
+        self.put_card(tenant, &card, own.as_ref().map(OwnVector::parts))?;
         let (card, vector) = self.tables.vector_of(tenant, (card, own))?;
         self.log(tenant, ChangeKind::Touch, card, vector, None)
     }
@@ -280,9 +287,9 @@ impl<'t> Batch<'t> {
         vector: Option<&[f32]>,
     ) -> Result<()> {
         if let Some((present, own)) = self.tables.stored(tenant, card.id)? {
-            self.put_earlier(tenant, &present, own.as_deref())?;
+            self.put_earlier(tenant, &present, own.as_ref().map(OwnVector::parts))?;
         }
-        self.put_card(tenant, card, vector)
+        self.put_card(tenant, card, vector.map(|vector| (self.generation(), vector)))
     }
 
     /// Appends a change as it was in another store; its card must have been restored.
@@ -399,13 +406,28 @@ impl<'t> Batch<'t> {
         self.notes.get(&(tenant, hash)).map_or(&[], Vec::as_slice)
     }
 
-    fn put_card(&mut self, tenant: TenantId, card: &Card, vector: Option<&[f32]>) -> Result<()> {
+    /// The generation of the vectors that are written; see [`OwnVector::generation`].
+    fn generation(&self) -> u16 {
+        self.tables.generation()
+    }
+
+    pub(super) fn put_card(
+        &mut self,
+        tenant: TenantId,
+        card: &Card,
+        vector: Option<VectorParts<'_>>,
+    ) -> Result<()> {
         let key = keys::card(tenant, card.id);
         self.writes += 1;
         self.tables.put(&key, &record::seal_card(TableId::Cards, &key, card, vector)?)
     }
 
-    fn put_earlier(&mut self, tenant: TenantId, card: &Card, vector: Option<&[f32]>) -> Result<()> {
+    pub(super) fn put_earlier(
+        &mut self,
+        tenant: TenantId,
+        card: &Card,
+        vector: Option<VectorParts<'_>>,
+    ) -> Result<()> {
         let key = keys::version(tenant, card.id, card.version);
         self.writes += 1;
         self.tables.put(&key, &record::seal_card(TableId::Versions, &key, card, vector)?)
@@ -423,7 +445,7 @@ impl<'t> Batch<'t> {
         })?
     }
 
-    fn log(
+    pub(super) fn log(
         &mut self,
         tenant: TenantId,
         kind: ChangeKind,

@@ -19,6 +19,8 @@ const FORMAT: u64 = 1;
 const META_FORMAT: &str = "format";
 const META_SEED: &str = "seed";
 const META_MODEL: &str = "model";
+const META_GENERATION: &str = "generation";
+const META_REEMBEDDING: &str = "reembedding";
 
 /// Name of the redb file in the store directory.
 pub(crate) const STORE_FILE: &str = "memcards.redb";
@@ -70,6 +72,10 @@ pub(crate) struct DatabaseOptions {
     pub(crate) check_integrity: bool,
     /// Create the directory and the store when missing.
     pub(crate) create: bool,
+    /// The model that will make vectors, if there is one.
+    pub(crate) model: Option<ModelRecord>,
+    /// Whether it may take the place of another one.
+    pub(crate) replace_model: bool,
 }
 
 /// An open store directory.
@@ -81,6 +87,7 @@ pub(crate) struct Database {
     lookups: Arc<Lookups>,
     io: Arc<dyn Io>,
     directory: PathBuf,
+    generation: u16,
     _lock: Box<dyn IoFile>,
 }
 
@@ -90,7 +97,8 @@ impl Database {
     /// # Errors
     /// [`Error::Locked`] when another process owns it; [`Error::Corrupt`] when the file is
     /// damaged; [`Error::NotFound`] when there is no store and `create` is off;
-    /// [`Error::Unavailable`] for a format this build does not know.
+    /// [`Error::Unavailable`] for a format this build does not know;
+    /// [`Error::ModelMismatch`] when the vectors come from another model.
     pub(crate) fn open(directory: &Path, options: &DatabaseOptions, observer: Observer) -> Result<Self> {
         let io = options.io.clone();
         let file = directory.join(STORE_FILE);
@@ -129,17 +137,30 @@ impl Database {
                 at(above, io.sync_directory(above))?;
             }
         }
+        let generation = settle_model(&redb, options.model.as_ref(), options.replace_model)?;
         let redb = Arc::new(redb);
         let bounds = WriterBounds { queue: options.queue, batch: options.batch };
         let index = directory.join(INDEX_DIRECTORY);
         let lookups = Arc::new(Lookups::new(io.clone(), index, options.lookup_bytes));
-        let writer = Writer::start(redb.clone(), lookups.clone(), seed, bounds, observer)?;
-        Ok(Self { writer, redb, lookups, io, directory: directory.to_owned(), _lock: lock })
+        let writer = Writer::start(redb.clone(), lookups.clone(), (seed, generation), bounds, observer)?;
+        let directory = directory.to_owned();
+        Ok(Self { writer, redb, lookups, io, directory, generation, _lock: lock })
     }
 
     /// A consistent view of everything committed so far.
     pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
-        Tables::read(&self.redb.begin_read().map_err(storage)?)
+        let transaction = self.redb.begin_read().map_err(storage)?;
+        Ok(Tables::read(&transaction)?.with_generation(self.generation))
+    }
+
+    /// Counts the models that the store has had. It stays the same while the store is open.
+    pub(crate) fn generation(&self) -> u16 {
+        self.generation
+    }
+
+    /// True while there are vectors of an earlier model.
+    pub(crate) fn is_reembedding(&self) -> Result<bool> {
+        Ok(self.read()?.meta_number(META_REEMBEDDING)?.unwrap_or(0) > 0)
     }
 
     /// Runs `work` in the next commit; see [`Writer::write`].
@@ -225,13 +246,55 @@ impl Batch<'_> {
     /// As [`Batch::check_model`].
     pub(crate) fn require_model(&mut self, offered: &ModelRecord) -> Result<()> {
         if self.check_model(offered)? {
-            let json = serde_json::to_vec(offered)
-                .map_err(|e| Error::Internal(format!("encoding the model's name: {e}")))?;
-            self.put_meta(META_MODEL, &json)?;
+            self.put_meta(META_MODEL, &encode_model(offered)?)?;
             self.remember_model(offered.clone());
         }
         Ok(())
     }
+
+    /// Notes that no vector of an earlier model is left.
+    pub(crate) fn end_reembedding(&mut self) -> Result<()> {
+        if self.tables().meta_number(META_REEMBEDDING)?.unwrap_or(0) > 0 {
+            self.put_meta_number(META_REEMBEDDING, 0)?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks the model that is offered against that of the vectors; gives their generation. A
+/// model that may take another one's place does so here, before anything is read or
+/// written: from then on vectors of earlier generations are left alone until they are made
+/// anew.
+fn settle_model(redb: &redb::Database, offered: Option<&ModelRecord>, replace: bool) -> Result<u16> {
+    let tables = Tables::read(&redb.begin_read().map_err(storage)?)?;
+    let number = tables.meta_number(META_GENERATION)?.unwrap_or(0);
+    let generation = u16::try_from(number)
+        .map_err(|_| Error::corrupt("table meta key generation", format!("{number} is too large")))?;
+    let (Some(stored), Some(offered)) = (read_model(&tables)?, offered) else { return Ok(generation) };
+    if stored == *offered || (stored.is_caller() && !replace) {
+        return Ok(generation);
+    }
+    if !replace {
+        return Err(Error::ModelMismatch { stored: stored.to_string(), offered: offered.to_string() });
+    }
+    let next = generation.checked_add(1).ok_or_else(|| Error::LimitExceeded {
+        what: "embedding models in the life of a store".into(),
+        limit: u64::from(u16::MAX),
+    })?;
+    let transaction = redb.begin_write().map_err(storage)?;
+    {
+        let mut tables = Tables::write(&transaction)?;
+        tables.put_meta(META_MODEL, &encode_model(offered)?)?;
+        tables.put_meta(META_GENERATION, &u64::from(next).to_le_bytes())?;
+        tables.put_meta(META_REEMBEDDING, &1u64.to_le_bytes())?;
+    }
+    transaction.commit().map_err(storage)?;
+    tracing::info!(%stored, %offered, "the store has another embedding model from now on");
+    Ok(next)
+}
+
+fn encode_model(model: &ModelRecord) -> Result<Vec<u8>> {
+    serde_json::to_vec(model).map_err(|e| Error::Internal(format!("encoding the model's name: {e}")))
 }
 
 /// Takes the directory's lock and registers this process as the owner.

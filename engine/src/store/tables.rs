@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::{Card, CardId};
 use crate::store::keys::{self, TableId, TenantId};
-use crate::store::record::{self, LoggedChange, Schema};
+use crate::store::record::{self, LoggedChange, OwnVector, Schema};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
@@ -50,30 +50,34 @@ pub struct TenantRecord {
 
 /// Every logical table of one transaction, in the one table of redb.
 #[derive(Debug)]
-pub(crate) struct Tables<T>(T);
+pub(crate) struct Tables<T> {
+    table: T,
+    /// Of the vectors that are given out; see [`OwnVector::generation`].
+    generation: u16,
+}
 
 impl Tables<ReadTable> {
     /// Opens the table of a read transaction; it stays readable after that is dropped.
     pub(crate) fn read(transaction: &ReadTransaction) -> Result<Self> {
-        transaction.open_table(keys::TABLE).map(Self).map_err(storage)
+        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0 })
     }
 }
 
 impl<'t> Tables<WriteTable<'t>> {
     /// Opens (and creates) the table of a write transaction.
     pub(crate) fn write(transaction: &'t WriteTransaction) -> Result<Self> {
-        transaction.open_table(keys::TABLE).map(Self).map_err(storage)
+        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0 })
     }
 
     /// Writes a sealed value.
     pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.insert(key, value).map_err(storage)?;
+        self.table.insert(key, value).map_err(storage)?;
         Ok(())
     }
 
     /// Writes a sealed value; false when there was one under the key.
     pub(crate) fn put_new(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
-        Ok(self.0.insert(key, value).map_err(storage)?.is_none())
+        Ok(self.table.insert(key, value).map_err(storage)?.is_none())
     }
 
     /// Writes a setting.
@@ -97,11 +101,23 @@ impl<'t> Tables<WriteTable<'t>> {
 type Entry<'a> = Result<(AccessGuard<'a, &'static [u8]>, AccessGuard<'a, &'static [u8]>)>;
 
 /// A card and the vector that its version brought.
-pub(crate) type Stored = (Card, Option<Vec<f32>>);
+pub(crate) type Stored = (Card, Option<OwnVector>);
+
+impl<T> Tables<T> {
+    /// Gives out the vectors of another generation than the first one.
+    pub(crate) fn with_generation(self, generation: u16) -> Self {
+        Self { generation, ..self }
+    }
+
+    /// The generation of the vectors that are given out.
+    pub(crate) fn generation(&self) -> u16 {
+        self.generation
+    }
+}
 
 impl<T: ReadBytes> Tables<T> {
     fn get(&self, key: &[u8]) -> Result<Option<AccessGuard<'_, &'static [u8]>>> {
-        self.0.get(key).map_err(storage)
+        self.table.get(key).map_err(storage)
     }
 
     /// A setting.
@@ -133,7 +149,7 @@ impl<T: ReadBytes> Tables<T> {
     /// Every tenant, in order of its number.
     pub(crate) fn tenants(&self) -> Result<Vec<(TenantId, TenantRecord)>> {
         let (first, last) = (keys::tenant(TenantId(0)), keys::tenant(TenantId(u32::MAX)));
-        self.0
+        self.table
             .range(first.as_slice()..=last.as_slice())
             .map_err(storage)?
             .map(|entry| {
@@ -168,13 +184,18 @@ impl<T: ReadBytes> Tables<T> {
 
     /// The earlier versions of a card, oldest first.
     pub(crate) fn earlier_versions(&self, tenant: TenantId, id: CardId) -> Result<Vec<Card>> {
+        Ok(self.stored_earlier(tenant, id)?.into_iter().map(|(card, _)| card).collect())
+    }
+
+    /// The earlier versions of a card, oldest first, with the vectors that they brought.
+    pub(crate) fn stored_earlier(&self, tenant: TenantId, id: CardId) -> Result<Vec<Stored>> {
         let (first, last) = (keys::version(tenant, id, 0), keys::version(tenant, id, u32::MAX));
-        self.0
+        self.table
             .range(first.as_slice()..=last.as_slice())
             .map_err(storage)?
             .map(|entry| {
                 let (key, value) = entry.map_err(storage)?;
-                record::open_card(TableId::Versions, key.value(), value.value())
+                record::open_card_and_vector(TableId::Versions, key.value(), value.value())
             })
             .collect()
     }
@@ -203,12 +224,13 @@ impl<T: ReadBytes> Tables<T> {
         Ok(self.card(tenant, id)?.filter(|card| card.version == version))
     }
 
-    /// The vector of a version's content, which that version or an earlier one brought.
+    /// The vector of a version's content, which that version or an earlier one brought; none
+    /// where it comes from another model than the store's present one.
     pub(crate) fn vector(&self, tenant: TenantId, card: &Card) -> Result<Option<Vec<f32>>> {
         match card.vector_version {
             0 => Ok(None),
             version => match self.stored_version(tenant, card.id, version)? {
-                Some((_, Some(vector))) => Ok(Some(vector)),
+                Some((_, Some(own))) => Ok(own.of(self.generation)),
                 _ => Err(Error::corrupt(
                     record::place(TableId::Versions, &keys::version(tenant, card.id, version)),
                     "the card's vector is missing",
@@ -218,12 +240,31 @@ impl<T: ReadBytes> Tables<T> {
     }
 
     /// The vector of a version's content, where what that version brought is read already.
-    pub(crate) fn vector_of(&self, tenant: TenantId, (card, own): Stored) -> Result<Stored> {
-        let vector = match own.is_some() && card.vector_version == card.version {
-            true => own,
-            false => self.vector(tenant, &card)?,
+    pub(crate) fn vector_of(
+        &self,
+        tenant: TenantId,
+        (card, own): Stored,
+    ) -> Result<(Card, Option<Vec<f32>>)> {
+        let vector = match own {
+            Some(own) if card.vector_version == card.version => own.of(self.generation),
+            _ => self.vector(tenant, &card)?,
         };
         Ok((card, vector))
+    }
+
+    /// The tenant's cards after a card, current versions only, with the vectors that they brought.
+    pub(crate) fn stored_cards<'a>(
+        &'a self,
+        tenant: TenantId,
+        after: Option<CardId>,
+    ) -> Result<impl Iterator<Item = Result<Stored>> + 'a> {
+        let after = after.unwrap_or(CardId::from_bytes([0; 16]));
+        let (low, high) = (keys::card(tenant, after), keys::card(tenant, CardId::from_bytes([255; 16])));
+        let bounds = (Bound::Excluded(low.as_slice()), Bound::Included(high.as_slice()));
+        Ok(self.table.range::<&[u8]>(bounds).map_err(storage)?.map(|entry| {
+            let (key, value) = entry.map_err(storage)?;
+            record::open_card_and_vector(TableId::Cards, key.value(), value.value())
+        }))
     }
 
     /// The tenant's cards after (before, when `backward`) a card, current versions only.
@@ -243,7 +284,7 @@ impl<T: ReadBytes> Tables<T> {
             (Some(edge), false) => (Bound::Excluded(edge.as_slice()), Bound::Included(high.as_slice())),
             (Some(edge), true) => (Bound::Included(low.as_slice()), Bound::Excluded(edge.as_slice())),
         };
-        let range = self.0.range::<&[u8]>((from, to)).map_err(storage)?;
+        let range = self.table.range::<&[u8]>((from, to)).map_err(storage)?;
         let read = |entry: Result<_, redb::StorageError>| {
             let (key, value): (AccessGuard<'_, &'static [u8]>, AccessGuard<'_, &'static [u8]>) =
                 entry.map_err(storage)?;
@@ -261,12 +302,12 @@ impl<T: ReadBytes> Tables<T> {
         let (low, high) = (keys::change(tenant, 0), keys::change(tenant, u64::MAX));
         // A record holds changes from that of its key on.
         let wanted = keys::change(tenant, after.saturating_add(1));
-        let before = self.0.range(low.as_slice()..=wanted.as_slice()).map_err(storage)?.next_back();
+        let before = self.table.range(low.as_slice()..=wanted.as_slice()).map_err(storage)?.next_back();
         let first = match before {
             Some(entry) => entry.map_err(storage)?.0.value().to_vec(),
             None => low.to_vec(),
         };
-        let range = self.0.range(first.as_slice()..=high.as_slice()).map_err(storage)?;
+        let range = self.table.range(first.as_slice()..=high.as_slice()).map_err(storage)?;
         let records = range.map(|entry| {
             let (key, value) = entry.map_err(storage)?;
             record::open_changes(key.value(), value.value())
@@ -281,7 +322,7 @@ impl<T: ReadBytes> Tables<T> {
     /// The tenant's last change: its sequence, and the checksum that identifies it.
     pub(crate) fn last_change(&self, tenant: TenantId) -> Result<(u64, u64)> {
         let (first, last) = (keys::change(tenant, 0), keys::change(tenant, u64::MAX));
-        let mut range = self.0.range(first.as_slice()..=last.as_slice()).map_err(storage)?;
+        let mut range = self.table.range(first.as_slice()..=last.as_slice()).map_err(storage)?;
         let Some(entry) = range.next_back() else { return Ok((0, 0)) };
         let (key, value) = entry.map_err(storage)?;
         let changes = record::open_changes(key.value(), value.value())?;
@@ -297,6 +338,6 @@ impl<T: ReadBytes> Tables<T> {
 
     /// Every entry of the store, in order of its key.
     pub(crate) fn entries(&self) -> Result<impl Iterator<Item = Entry<'_>> + '_> {
-        Ok(self.0.iter().map_err(storage)?.map(|entry| entry.map_err(storage)))
+        Ok(self.table.iter().map_err(storage)?.map(|entry| entry.map_err(storage)))
     }
 }

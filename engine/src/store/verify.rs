@@ -242,13 +242,16 @@ fn check_card<T: ReadBytes>(
         }
     }
     report.vectors += u64::from(vector.is_some());
-    if vector.iter().flatten().any(|x| !x.is_finite()) {
+    if vector.iter().flat_map(|own| &own.numbers).any(|x| !x.is_finite()) {
         return Err(bad("the vector holds a number that is not finite".into()));
     }
     if vector.is_some() != (card.vector_version == card.version) {
         return Err(
             bad("it holds a vector that its version did not bring, or not the one it brought".into()),
         );
+    }
+    if vector.as_ref().is_some_and(|own| own.generation > tables.generation()) {
+        return Err(bad("the vector comes from a model that the store has never had".into()));
     }
     if vector.is_none() {
         tables.vector(tenant, &card)?;

@@ -138,12 +138,12 @@ impl Writer {
     pub(crate) fn start(
         database: Arc<redb::Database>,
         lookups: Arc<Lookups>,
-        seed: u64,
+        (seed, generation): (u64, u16),
         bounds: WriterBounds,
         observer: Observer,
     ) -> Result<Self> {
         let bounds = WriterBounds { queue: bounds.queue.max(1), batch: bounds.batch.max(1) };
-        let run = Run { database, lookups, seed, observer, failure: Mutex::new(None) };
+        let run = Run { database, lookups, seed, generation, observer, failure: Mutex::new(None) };
         let (queue, arrived, handed_over) = (Mutex::default(), Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { queue, arrived, handed_over, bounds, run });
         let writer = shared.clone();
@@ -305,6 +305,8 @@ struct Run {
     database: Arc<redb::Database>,
     lookups: Arc<Lookups>,
     seed: u64,
+    /// Of the vectors that are written.
+    generation: u16,
     observer: Observer,
     failure: Mutex<Option<String>>,
 }
@@ -335,7 +337,8 @@ impl Run {
     /// Runs the jobs and commits; tells when the batch was given up instead.
     fn run(&self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> Result<Option<Failure>> {
         let transaction = self.database.begin_write().map_err(storage)?;
-        let mut batch = Batch::new(Tables::write(&transaction)?, &self.lookups, self.seed);
+        let tables = Tables::write(&transaction)?.with_generation(self.generation);
+        let mut batch = Batch::new(tables, &self.lookups, self.seed);
         let mut broken = false;
         for job in jobs {
             let (answer, failed_half_way) = job(&mut batch);
@@ -377,6 +380,8 @@ mod tests {
             seed: 0,
             check_integrity: false,
             create: true,
+            model: None,
+            replace_model: false,
         };
         Database::open(directory, &options, Box::new(|_| {})).unwrap()
     }

@@ -46,6 +46,7 @@ pub const VERBS: &[Verb] = &[
     verb("verify", false, "check every record"),
     verb("checkpoint", false, "write index snapshots"),
     verb("backup", false, "copy the store into a new directory"),
+    verb("reembed", false, "give every card a vector of the present model"),
     verb("export", false, "write JSON Lines to a file"),
     verb("import", false, "read JSON Lines or a conversation from a file"),
     verb("ping", false, "answer"),
@@ -77,6 +78,14 @@ struct Nothing {}
 #[serde(deny_unknown_fields)]
 struct To {
     to: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Of {
+    /// All tenants when absent.
+    #[serde(default)]
+    tenant: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -249,6 +258,10 @@ fn run(store: &Store, request: Request) -> Result<Value> {
             Ok(json!({ "written": store.checkpoint()? }))
         }
         "backup" => Ok(json!({ "records": store.backup(fields::<To>(rest)?.to, |_| {})? })),
+        "reembed" => {
+            let Of { tenant } = fields(rest)?;
+            value(store.reembed(tenant.as_deref(), |_| {})?)
+        }
         "export" => {
             let ExportTo { to, tenant, vectors } = fields(rest)?;
             value(store.export_file(&to, &Export { tenant, vectors }, |_| {})?)

@@ -28,6 +28,7 @@
 //! | retries, keys, typed facts, stale versions | a write happens once and replaces what it names | [`writes`] | all of the module |
 //! | eight processes on one directory | one owner, clear errors for the rest | [`owners`] | `of_eight_processes_*`, `a_killed_owner_*`, `in_one_process_*` |
 //! | another model of the same dimension; a model that is down | one kind of vectors; what is missing is said; nobody waits for it | [`owners`] | `writes_do_not_wait_*`, `a_store_*`, `a_newer_version_of_a_model_*`, `without_its_model_*`, `with_its_model_down_*`, `given_vectors_*` |
+//! | a model in place of another; a model that gives nonsense | no two models' vectors are compared; embedding anew costs nobody a read, a write or a vector | [`reembedding`] | all of the module |
 
 #![allow(clippy::unwrap_used)]
 
@@ -42,6 +43,7 @@ mod naive;
 mod owners;
 #[path = "../filter/random.rs"]
 mod random;
+mod reembedding;
 mod support;
 mod tenants;
 mod times;

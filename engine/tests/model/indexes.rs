@@ -140,13 +140,13 @@ proptest! {
             world.run_blind(step);
         }
         let live = answers(world.store());
-        let clock = world.clock.clone();
+        let options = world.options();
         drop(world);
         let files = index_files(directory.path());
         prop_assert!(!files.is_empty());
         let sound: Vec<Vec<u8>> = files.iter().map(|path| std::fs::read(path).unwrap()).collect();
         let reopened = || {
-            let store = Store::open(directory.path(), options(false, clock.clone())).unwrap();
+            let store = Store::open(directory.path(), options.clone()).unwrap();
             let answers = answers(&store);
             assert!(store.verify(|_| {}).is_ok());
             answers
@@ -200,6 +200,6 @@ fn a_source_that_comes_later_is_indexed_like_one_that_was_there() {
     let clock = world.clock.clone();
     drop(anna);
     drop(world);
-    let store = Store::open(directory.path(), options(false, clock)).unwrap();
+    let store = Store::open(directory.path(), options(false, 0, clock)).unwrap();
     compare("rebuilt", &live, &ask(&store));
 }

@@ -25,7 +25,7 @@ proptest! {
     ) {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::new(Timestamp::from_micros(START)));
-        let store = Store::open(directory.path(), options(true, clock.clone())).unwrap();
+        let store = Store::open(directory.path(), options(true, 0, clock.clone())).unwrap();
         let tenant = store.tenant("anna").unwrap();
         let mut serial = 0;
         let mut add = |(event, weight, clock_by): (i64, u8, i64)| -> CardId {

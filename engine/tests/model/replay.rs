@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::indexes::{answers, compare};
 use crate::sequences::cases;
 use crate::steps::steps;
-use crate::world::{World, options};
+use crate::world::World;
 
 fn export(store: &Store, vectors: bool) -> Vec<u8> {
     let mut out = Vec::new();
@@ -32,7 +32,7 @@ proptest! {
         }
         let file = export(world.store(), vectors);
         let elsewhere = tempfile::tempdir().unwrap();
-        let copy = Store::open(elsewhere.path(), options(caller, world.clock.clone())).unwrap();
+        let copy = Store::open(elsewhere.path(), world.options()).unwrap();
         let imported = copy.import(&mut file.as_slice(), |_| {}).unwrap();
         prop_assert_eq!(imported.known, 0);
         for vectors in [false, true] {

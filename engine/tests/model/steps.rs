@@ -61,6 +61,8 @@ pub(crate) enum Step {
     Clock(i64),
     Reopen,
     Checkpoint,
+    /// Another model takes over, and embeds everything anew.
+    Reembed,
 }
 
 #[derive(Clone, Debug)]
@@ -267,6 +269,7 @@ pub(crate) fn step(caller: bool) -> BoxedStrategy<Step> {
         4 => prop_oneof![Just(1i64), Just(HOUR / 2), Just(HOUR + 1), Just(-HOUR), Just(-1)].prop_map(Step::Clock),
         1 => Just(Step::Reopen),
         1 => Just(Step::Checkpoint),
+        1 => Just(Step::Reembed),
     ]
     .boxed()
 }

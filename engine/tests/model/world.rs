@@ -18,22 +18,34 @@ pub(crate) const EVERYTHING: [Include; 4] =
     [Include::Superseded, Include::Archived, Include::Candidates, Include::Forgotten];
 
 /// A model whose vectors are counts of characters: like texts are near, and nothing rounds.
+/// Every version of it finds the same texts alike, by other numbers.
 #[derive(Debug)]
-pub(crate) struct Counting;
+pub(crate) struct Counting {
+    name: String,
+    dimension: usize,
+    turned: usize,
+}
+
+impl Counting {
+    pub(crate) fn version(version: usize) -> Self {
+        Self { name: format!("counting-{version}"), dimension: 16 + version / 2 % 3, turned: version * 5 }
+    }
+}
 
 impl Embedder for Counting {
     fn model_id(&self) -> &str {
-        "counting-1"
+        &self.name
     }
 
     fn dimension(&self) -> usize {
-        16
+        self.dimension
     }
 
     fn embed(&self, text: &str) -> memcards::Result<Option<Vec<f32>>> {
-        let mut vector = vec![0f32; 16];
+        let mut vector = vec![0f32; self.dimension];
         for c in text.chars().filter(|c| c.is_alphanumeric() && *c != '的') {
-            vector[c.to_lowercase().next().unwrap_or(c) as usize % 16] += 1.0;
+            let letter = c.to_lowercase().next().unwrap_or(c) as usize % 16;
+            vector[(letter + self.turned) % 16] += 1.0;
         }
         Ok(vector.iter().any(|x| *x > 0.0).then_some(vector))
     }
@@ -44,20 +56,29 @@ pub(crate) struct World {
     directory: PathBuf,
     pub(crate) clock: Arc<ManualClock>,
     caller: bool,
+    /// Version of the embedding model.
+    embedder: usize,
     store: Option<Store>,
     pub(crate) model: [oracle::Tenant; 2],
 }
 
-pub(crate) fn options(caller: bool, clock: Arc<ManualClock>) -> Options {
-    let embedder: Option<Arc<dyn Embedder>> = if caller { None } else { Some(Arc::new(Counting)) };
+pub(crate) fn options(caller: bool, version: usize, clock: Arc<ManualClock>) -> Options {
+    let embedder: Option<Arc<dyn Embedder>> =
+        if caller { None } else { Some(Arc::new(Counting::version(version))) };
     Options { embedder, clock, cache_bytes: 4 << 20, seed: 7, ..Options::default() }
 }
 
 impl World {
     pub(crate) fn new(directory: &Path, caller: bool) -> Self {
         let clock = Arc::new(ManualClock::new(Timestamp::from_micros(START)));
-        let store = Store::open(directory, options(caller, clock.clone())).unwrap();
-        Self { directory: directory.to_owned(), clock, caller, store: Some(store), model: Default::default() }
+        let store = Store::open(directory, options(caller, 0, clock.clone())).unwrap();
+        let directory = directory.to_owned();
+        Self { directory, clock, caller, embedder: 0, store: Some(store), model: Default::default() }
+    }
+
+    /// How its store is opened.
+    pub(crate) fn options(&self) -> Options {
+        options(self.caller, self.embedder, self.clock.clone())
     }
 
     /// The same model over a store in another directory.
@@ -81,13 +102,37 @@ impl World {
 
     pub(crate) fn reopen(&mut self) {
         self.store = None;
-        self.store = Some(Store::open(&self.directory, options(self.caller, self.clock.clone())).unwrap());
+        self.store = Some(Store::open(&self.directory, self.options()).unwrap());
+    }
+
+    fn replace_embedder(&mut self) {
+        self.store = None;
+        self.embedder += 1;
+        let options = Options { reembed: true, ..self.options() };
+        self.store = Some(Store::open(&self.directory, options).unwrap());
+    }
+
+    /// Opens the store with another model, which then embeds everything anew.
+    fn reembed(&mut self) {
+        if self.caller {
+            assert_eq!(self.store().reembed(None, |_| {}).unwrap_err().code(), "unavailable");
+            return;
+        }
+        self.replace_embedder();
+        let own: Vec<u64> = self.model.iter().map(oracle::Tenant::own_vectors).collect();
+        let done = self.store().reembed(None, |_| {}).unwrap();
+        assert_eq!((done.embedded, done.removed), (own.iter().sum(), 0));
+        for (tenant, own) in self.model.iter_mut().zip(own) {
+            tenant.embedded += own;
+        }
+        assert_eq!(self.store().reembed(None, |_| {}).unwrap().embedded, 0, "there is nothing left to do");
+        assert!(!self.store().statistics().unwrap().reembedding);
     }
 
     fn vector(&self, content: &str, given: Option<&Vec<f32>>) -> Option<Vec<f32>> {
         match self.caller {
             true => given.cloned(),
-            false => Counting.embed(content).unwrap(),
+            false => Counting::version(0).embed(content).unwrap(),
         }
     }
 
@@ -141,6 +186,7 @@ impl World {
                 self.reopen();
                 self.compare_all();
             }
+            Step::Reembed => self.reembed(),
             Step::Checkpoint => drop(self.store().checkpoint().unwrap()),
         }
     }
@@ -171,6 +217,10 @@ impl World {
                 let ids = indexes.iter().map(|index| *index.get(&there)).collect();
                 self.tenant(*t).restore(Restore { ids, ..Restore::default() }).unwrap();
             }
+            Step::Reembed => {
+                self.replace_embedder();
+                self.store().reembed(None, |_| {}).unwrap();
+            }
             Step::Clock(_) | Step::Checkpoint => self.run(step),
             Step::Recall(t, query, ..) => {
                 let request = Recall { query: Some((*query).into()), ..Recall::default() };
@@ -188,7 +238,7 @@ impl World {
         assert_eq!(Some(answer.outcome), told.outcome, "{request:?}");
         self.model[t].carry_out(told, new, vector.as_ref(), self.now());
         let current = self.model[t].current(answer.id).unwrap();
-        assert_eq!((answer.version, answer.seq), (current.version, self.model[t].log.len() as u64));
+        assert_eq!((answer.version, answer.seq), (current.version, self.model[t].sequence()));
         self.compare_cards(t);
     }
 
@@ -217,7 +267,7 @@ impl World {
                 let new = self.compare_write(t, &told, answer.id, &answer.affected);
                 self.model[t].carry_out(told, new, vector.as_ref(), self.now());
                 let current = self.model[t].current(answer.id).unwrap();
-                assert_eq!((answer.version, answer.seq), (current.version, self.model[t].log.len() as u64));
+                assert_eq!((answer.version, answer.seq), (current.version, self.model[t].sequence()));
             }
             (told, answer) => {
                 let codes = (told.as_ref().err().copied(), answer.as_ref().err().map(Error::code));
@@ -423,8 +473,8 @@ impl World {
         }
         let report = self.store().verify(|_| {}).unwrap();
         assert!(report.is_sound(), "{:?}", report.findings);
-        let written: usize = self.model.iter().map(|tenant| tenant.log.len()).sum();
-        assert_eq!(report.changes, written as u64);
+        let written: u64 = self.model.iter().map(oracle::Tenant::sequence).sum();
+        assert_eq!(report.changes, written);
     }
 }
 

@@ -2,29 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memcards::card::CardId;
-use memcards::store::io::{Io, IoFile, OpenMode, RealIo};
 use memcards::{Correct, Error, Forget, Get, Options, Recall, Remember, Store};
 
+use crate::faulty_io::{FaultyIo, Kind};
 use crate::{EVERYTHING, everything, options};
 
-/// Which operations count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Write,
-    Sync,
-    /// Names: rename, remove, create, list, lock, lengths.
-    Name,
-}
-
 /// Fails the n-th operation of a kind, and with `lasting` all after it.
-#[derive(Clone, Debug)]
-struct FaultyIo(Arc<Faults>);
-
 #[derive(Debug)]
 struct Faults {
     kind: Kind,
@@ -49,83 +36,10 @@ impl Faults {
     }
 }
 
-#[derive(Debug)]
-struct FaultyFile(Box<dyn IoFile>, Arc<Faults>);
-
-impl IoFile for FaultyFile {
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read_at(offset, out)
-    }
-
-    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        if let Err(error) = self.1.check(Kind::Write) {
-            if self.1.torn {
-                self.0.write_at(offset, &data[..data.len() / 2])?;
-            }
-            return Err(error);
-        }
-        self.0.write_at(offset, data)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.1.check(Kind::Name)?;
-        self.0.set_len(len)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.1.check(Kind::Sync)?;
-        self.0.sync()
-    }
-}
-
-impl Io for FaultyIo {
-    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn IoFile>> {
-        if mode != OpenMode::Read {
-            self.0.check(Kind::Name)?;
-        }
-        Ok(Box::new(FaultyFile(RealIo.open(path, mode)?, self.0.clone())))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.check(Kind::Name)?;
-        RealIo.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.check(Kind::Name)?;
-        RealIo.remove(path)
-    }
-
-    fn create_directory(&self, path: &Path) -> io::Result<()> {
-        self.0.check(Kind::Name)?;
-        RealIo.create_directory(path)
-    }
-
-    fn remove_directory(&self, path: &Path) -> io::Result<()> {
-        RealIo.remove_directory(path)
-    }
-
-    fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.0.check(Kind::Sync)?;
-        RealIo.sync_directory(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        RealIo.list(path)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        RealIo.exists(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn IoFile>>> {
-        self.0.check(Kind::Name)?;
-        Ok(RealIo.lock(path)?.map(|file| Box::new(FaultyFile(file, self.0.clone())) as Box<dyn IoFile>))
-    }
+/// A file system with these faults.
+fn faulty(faults: &Arc<Faults>) -> FaultyIo {
+    let checked = faults.clone();
+    FaultyIo::new(faults.torn, move |kind| checked.check(kind))
 }
 
 /// What was acknowledged: versions of cards.
@@ -192,7 +106,7 @@ fn sweep(kind: Kind, lasting: bool, torn: bool) {
             Arc::new(Faults { kind, left: AtomicU64::new(number), lasting, torn, fired: AtomicU64::new(0) });
         let fired = || faults.fired.load(Ordering::SeqCst) > 0;
         let mut acknowledged = Acknowledged::new();
-        let faulty = Options { io: Arc::new(FaultyIo(faults.clone())), ..options() };
+        let faulty = Options { io: Arc::new(faulty(&faults)), ..options() };
         match Store::open(directory.path(), faulty) {
             Err(error) => {
                 assert!(fired(), "{what}: {error}");

@@ -6,6 +6,8 @@
 mod backup;
 mod damage;
 mod faults;
+#[path = "../common/faulty_io.rs"]
+mod faulty_io;
 mod golden;
 mod import;
 mod lock;

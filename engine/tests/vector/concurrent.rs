@@ -175,3 +175,74 @@ fn nothing_is_lost_to_compaction() {
         maintainer.join().unwrap();
     });
 }
+
+/// An identifier that is replaced over and over has its old vector or its new one in every
+/// answer, never both and never neither.
+#[test]
+fn what_is_replaced_is_always_found() {
+    const IDS: u32 = 60;
+    // Compared in full, scanned, picked out of many others, and beside a graph.
+    for (others, graph_from) in [(0, 1_000_000), (2000, 1_000_000), (2000, 500)] {
+        let dimension = 8;
+        let index = VectorIndex::new(VectorOptions {
+            dimension,
+            graph_from,
+            maintenance: Maintenance::Background,
+            ..VectorOptions::default()
+        });
+        let mut near = vec![1.0; dimension];
+        let mut vector = |turn: u32| {
+            near[turn as usize % dimension] = 1.0 + (turn % 97) as f32 / 1000.0;
+            near.clone()
+        };
+        (0..IDS).for_each(|id| drop_in(index.insert(id, &vector(id)).unwrap()));
+        for id in IDS..IDS + others {
+            let far: Vec<f32> = clustered(dimension, u64::from(id)).iter().map(|x| x - 1.5).collect();
+            index.insert(id, &far).unwrap();
+        }
+        let changing: RowSet = (0..IDS).collect();
+        let (stop, writes, missing) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+        let mut searches = 0;
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let mut turn = 0u32;
+                while !stop.load(Ordering::Relaxed) {
+                    turn += 1;
+                    let id = turn.wrapping_mul(31) % IDS;
+                    assert!(!index.insert(id, &vector(turn)).unwrap(), "it has one");
+                    writes.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            let maintainer = scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    if !index.maintain(1) {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                }
+            });
+            let until = Instant::now() + Duration::from_millis(600);
+            while Instant::now() < until {
+                for allowed in [None, Some(&changing)] {
+                    let options = SearchOptions { ef: None, allowed };
+                    let found = index.search(&[1.0; 8], IDS as usize, &options);
+                    let mut ids: Vec<u32> = found.iter().map(|found| found.id).collect();
+                    ids.sort_unstable();
+                    ids.dedup();
+                    assert_eq!(ids.len(), found.len(), "an identifier twice");
+                    let there = ids.iter().filter(|id| **id < IDS).count();
+                    missing.fetch_add(IDS as usize - there, Ordering::Relaxed);
+                    searches += 1;
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            writer.join().unwrap();
+            maintainer.join().unwrap();
+        });
+        let (writes, missing) = (writes.into_inner(), missing.into_inner());
+        eprintln!(
+            "{others} others, graph from {graph_from}: {missing} missing, {searches} searches beside {writes} replacements"
+        );
+        assert!(searches > 0 && writes > 0);
+        assert_eq!(missing, 0, "of {searches} searches beside {writes} replacements");
+    }
+}

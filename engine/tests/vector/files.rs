@@ -1,101 +1,26 @@
 //! Saving that is interrupted: the old file stays whole.
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use memcards::index::vector::{SearchOptions, VectorIndex, VectorOptions, verify_snapshot};
-use memcards::store::io::{Io, IoFile, OpenMode, RealIo};
+use memcards::store::io::RealIo;
 
+use crate::faulty_io::{FaultyIo, Kind};
 use crate::model::clustered;
 
-/// Fails at the n-th operation that changes anything, after half of a write.
-#[derive(Clone, Debug)]
-struct Failing(Arc<AtomicUsize>);
-
-impl Failing {
-    fn step(&self) -> io::Result<()> {
-        match self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+/// Fails at the n-th operation that changes anything, and at all after it; a write does half
+/// of its work first.
+fn failing(steps: usize) -> FaultyIo {
+    let left = AtomicUsize::new(steps);
+    FaultyIo::new(true, move |_| {
+        match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
             Ok(_) => Ok(()),
             Err(_) => Err(io::Error::other("a fault of the test")),
         }
-    }
-}
-
-#[derive(Debug)]
-struct FailingFile(Box<dyn IoFile>, Failing);
-
-impl IoFile for FailingFile {
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read_at(offset, out)
-    }
-
-    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        if let Err(error) = self.1.step() {
-            self.0.write_at(offset, &data[..data.len() / 2])?;
-            return Err(error);
-        }
-        self.0.write_at(offset, data)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.1.step()?;
-        self.0.set_len(len)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.1.step()?;
-        self.0.sync()
-    }
-}
-
-impl Io for Failing {
-    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn IoFile>> {
-        if mode != OpenMode::Read {
-            self.step()?;
-        }
-        Ok(Box::new(FailingFile(RealIo.open(path, mode)?, self.clone())))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
-        RealIo.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        RealIo.remove(path)
-    }
-
-    fn create_directory(&self, path: &Path) -> io::Result<()> {
-        RealIo.create_directory(path)
-    }
-
-    fn remove_directory(&self, path: &Path) -> io::Result<()> {
-        RealIo.remove_directory(path)
-    }
-
-    fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        RealIo.sync_directory(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        RealIo.list(path)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        RealIo.exists(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn IoFile>>> {
-        RealIo.lock(path)
-    }
+    })
 }
 
 #[test]
@@ -113,7 +38,7 @@ fn an_interrupted_save_leaves_the_old_file() {
     insert(100..200);
     let mut finished = false;
     for steps in 0..60 {
-        let io = Failing(Arc::new(AtomicUsize::new(steps)));
+        let io = failing(steps);
         let saved = index.save(&io, &path, [2, 0]);
         verify_snapshot(&RealIo, &path).unwrap();
         let old = VectorIndex::open(&RealIo, &path, &options, [1, 0]);
@@ -133,4 +58,40 @@ fn an_interrupted_save_leaves_the_old_file() {
         finished |= saved.is_ok();
     }
     assert!(finished, "with enough steps it is saved");
+}
+
+/// An insertion that needs more room does not wait for the file that is being written; what
+/// it inserts is not in the file.
+#[test]
+fn an_index_grows_while_it_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let options = VectorOptions { dimension: 16, graph_from: 50, ..VectorOptions::default() };
+    let index = Arc::new(VectorIndex::new(options.clone()));
+    let vector = |id: u32| clustered(16, u64::from(id));
+    (0..100).for_each(|id| assert!(index.insert(id, &vector(id)).unwrap()));
+    index.settle(1);
+    let (grown, first) = (index.clone(), AtomicBool::new(true));
+    let (done, inserted) = mpsc::channel();
+    let inserted = std::sync::Mutex::new(inserted);
+    let io = FaultyIo::new(false, move |kind| {
+        // At the first write: far more than there is room for.
+        if kind == Kind::Write && first.swap(false, Ordering::Relaxed) {
+            let (grown, done) = (grown.clone(), done.clone());
+            std::thread::spawn(move || {
+                (100..600).for_each(|id| assert!(grown.append(id, &clustered(16, u64::from(id))).unwrap()));
+                done.send(()).unwrap();
+            });
+            let inserted = inserted.lock().unwrap();
+            inserted.recv_timeout(Duration::from_secs(30)).map_err(io::Error::other)?;
+        }
+        Ok(())
+    });
+    index.save(&io, &path, [1, 0]).expect("the insertions came to an end meanwhile");
+    let opened = VectorIndex::open(&RealIo, &path, &options, [1, 0]).unwrap();
+    assert_eq!((opened.len(), index.len()), (100, 600));
+    let find = |index: &VectorIndex, id| index.search(&vector(id), 1, &SearchOptions::default())[0].id;
+    assert!((0..100).all(|id| find(&opened, id) == id));
+    index.settle(1);
+    assert!((0..600).all(|id| find(&index, id) == id));
 }

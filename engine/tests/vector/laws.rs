@@ -227,6 +227,48 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Insertions one by one and all at once are the same index, however often identifiers
+    /// repeat: both compact at the same moments, and what is linked by then is the same.
+    #[test]
+    fn all_at_once_is_one_by_one_whatever_repeats(
+        seed: u64,
+        before in 0..600u64,
+        rounds in prop::collection::vec((1..900u64, 1..700u64, any::<bool>()), 1..4),
+        background: bool,
+    ) {
+        let maintenance = if background { Maintenance::Background } else { Maintenance::Inline };
+        let options = VectorOptions { dimension: 5, seed, graph_from: 60, maintenance };
+        let folder = tempfile::tempdir().unwrap();
+        let file = |index: &VectorIndex| {
+            index.save(&RealIo, &folder.path().join("index"), TAG).unwrap();
+            std::fs::read(folder.path().join("index")).unwrap()
+        };
+        let (single, many) = (VectorIndex::new(options.clone()), VectorIndex::new(options));
+        for number in 0..before {
+            single.insert(number as u32, &clustered(5, number)).unwrap();
+            many.insert(number as u32, &clustered(5, number)).unwrap();
+        }
+        for (round, (count, ids, equal)) in (0u64..).zip(&rounds) {
+            // Few identifiers again and again: most slots are dead at some time.
+            let vectors: Vec<(u32, Vec<f32>)> = (0..*count)
+                .map(|number| {
+                    let vector = if *equal { round } else { mixed(seed, round * 10_000 + number) };
+                    ((mixed(seed, number) % ids) as u32, clustered(5, vector))
+                })
+                .collect();
+            for (id, vector) in &vectors {
+                single.insert(*id, vector).unwrap();
+            }
+            single.settle(1);
+            many.insert_all(vectors.iter().map(|(id, vector)| (*id, &vector[..])), 1 + round as usize % 2).unwrap();
+            prop_assert!(file(&single) == file(&many), "after round {round}");
+        }
+    }
+}
+
 /// Insertions one by one, with maintenance as they go, and all at once are the same index.
 #[test]
 fn all_at_once_is_one_by_one() {

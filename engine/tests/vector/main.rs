@@ -5,6 +5,8 @@
 
 mod concurrent;
 mod edges;
+#[path = "../common/faulty_io.rs"]
+mod faulty_io;
 mod files;
 mod laws;
 mod model;

@@ -10,7 +10,7 @@ pub(crate) struct Codes {
     pub(super) scalar: Scalar,
     pub(super) rows: AppendOnly<u8>,
     pub(super) scales: AppendOnly<f32>,
-    pub(super) sums: AppendOnly<u32>,
+    pub(super) sums: AppendOnly<i16>,
 }
 
 /// Bytes from one code to the next: none lies over more cache lines than it must.
@@ -42,7 +42,7 @@ impl Codes {
 
     /// Bytes of one code with what belongs to it.
     pub(crate) fn row_bytes(&self) -> usize {
-        self.rows.width() + 8
+        self.rows.width() + size_of::<f32>() + size_of::<i16>()
     }
 
     /// Encodes the next slot; false when there is no room. `levels` and `code` are room.
@@ -61,11 +61,11 @@ impl Codes {
         }
     }
 
-    /// Takes over all codes; this must be empty and have room.
-    pub(crate) fn copy_from(&self, others: &Self) -> bool {
-        self.rows.append(others.rows.values())
-            && self.scales.append(others.scales.values())
-            && self.sums.append(others.sums.values())
+    /// Takes over the codes of all slots that are not here yet; false without room.
+    pub(crate) fn extend_from(&self, others: &Self) -> bool {
+        self.rows.extend_from(&others.rows)
+            && self.scales.extend_from(&others.scales)
+            && self.sums.extend_from(&others.sums)
     }
 
     fn append(&self, row: &[u8], tail: CodeTail) -> bool {
@@ -89,6 +89,14 @@ impl Codes {
     /// The scales of all codes.
     pub(crate) fn scales(&self) -> &[f32] {
         self.scales.values()
+    }
+
+    /// Asks for the scales and the first of the codes.
+    pub(crate) fn prefetch_small(&self) {
+        const FIRST: usize = 2048;
+        prefetch(self.scales());
+        let rows = self.rows.values();
+        prefetch(&rows[..rows.len().min(FIRST)]);
     }
 
     /// Asks for what an estimate of a slot will read.

@@ -8,14 +8,16 @@
 use crate::index::vector::codes::Codes;
 use crate::index::vector::graph::Graph;
 use crate::index::vector::kernels;
-use crate::index::vector::memory::{AppendOnly, Arena};
+use crate::index::vector::memory::{AppendOnly, Arena, prefetch};
 use crate::index::vector::quantize::{Scalar, bit_row_length};
 use crate::index::vector::sync::{AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
 
 /// Slots of the smallest generation.
 const FIRST_CAPACITY: usize = if cfg!(all(test, loom)) { 4 } else { 64 };
+/// Searches of generations up to here ask for all small arrays before they begin.
+const SMALL: usize = 256;
 /// From here on arrays are mapped, and room that is not used yet costs addresses only.
-const LARGE: usize = 1 << 14;
+pub(crate) const LARGE: usize = 1 << 14;
 
 /// The room that an index of so many slots gets next.
 pub(crate) fn capacity_for(slots: usize) -> usize {
@@ -41,6 +43,8 @@ pub(crate) struct Generation {
     /// Per identifier its present slot plus one, 0 for none.
     pub(super) slots: Arena<AtomicU32>,
     pub(super) live_count: AtomicUsize,
+    /// Slots whose appending is over: up to here each identifier has one live slot at most.
+    pub(super) complete: AtomicUsize,
     pub(super) graph: OnceLock<Graph>,
 }
 
@@ -57,6 +61,7 @@ impl Generation {
             live: Arena::new(capacity.div_ceil(64)),
             slots: Arena::new(identifiers),
             live_count: AtomicUsize::new(0),
+            complete: AtomicUsize::new(0),
             graph: OnceLock::new(),
         }
     }
@@ -65,6 +70,13 @@ impl Generation {
     pub(crate) fn len(&self) -> usize {
         // Published last of all columns.
         self.ids.len()
+    }
+
+    /// Slots whose appending is over: all but the one that is at work now. None of them
+    /// becomes live any more; what stops being so because it is replaced is replaced by a
+    /// slot behind these, which is in [`Generation::len`] by then.
+    pub(crate) fn complete(&self) -> usize {
+        self.complete.load(Ordering::Acquire)
     }
 
     /// Slots that count.
@@ -85,6 +97,19 @@ impl Generation {
     /// True when a vector of this identifier can be appended.
     pub(crate) fn has_room(&self, id: u32) -> bool {
         self.len() < self.capacity && (id as usize) < self.identifiers()
+    }
+
+    /// Asks for what a search of a small generation reads beside vectors and most codes. Of
+    /// many small ones each has been untouched for long, and waiting for one array after the
+    /// other would take longer than all else.
+    #[inline]
+    pub(crate) fn prefetch_small(&self) {
+        if self.capacity <= SMALL {
+            prefetch(self.live.cells());
+            self.codes.prefetch_small();
+            prefetch(self.ids());
+            prefetch(self.slots.cells().get(..self.capacity).unwrap_or(&[]));
+        }
     }
 
     /// Appends a vector and makes it the present one of its identifier. False when there
@@ -112,6 +137,7 @@ impl Generation {
         if let Some(old) = old.checked_sub(1) {
             self.set_live(old, false);
         }
+        self.complete.store(slot + 1, Ordering::Release);
         true
     }
 
@@ -204,14 +230,20 @@ impl Generation {
         self.graph.get_or_init(|| Graph::new(self.capacity, seed))
     }
 
+    /// Takes over the slots of a smaller generation that are not here yet. They stay out of
+    /// sight until [`Generation::copy_from`] says what counts.
+    pub(crate) fn copy_slots_from(&self, old: &Self) {
+        let fits = self.vectors.extend_from(&old.vectors)
+            && self.bits.extend_from(&old.bits)
+            && self.codes.extend_from(&old.codes)
+            && self.ids.extend_from(&old.ids);
+        debug_assert!(fits, "a generation that grows has room for the smaller one");
+    }
+
     /// Takes over everything of a smaller generation, slot by slot. Nobody else may write to
     /// either meanwhile.
     pub(crate) fn copy_from(&self, old: &Self) {
-        let fits = self.vectors.append(old.vectors.values())
-            && self.bits.append(old.bits.values())
-            && self.codes.copy_from(&old.codes)
-            && self.ids.append(old.ids.values());
-        debug_assert!(fits, "a generation that grows has room for the smaller one");
+        self.copy_slots_from(old);
         for (from, to) in old.live.cells().iter().zip(self.live.cells()) {
             to.store(from.load(Ordering::Acquire), Ordering::Release);
         }
@@ -219,6 +251,7 @@ impl Generation {
             to.store(from.load(Ordering::Acquire), Ordering::Release);
         }
         self.live_count.store(old.live(), Ordering::Release);
+        self.complete.store(old.complete(), Ordering::Release);
         if let Some(graph) = old.graph() {
             let _ = self.graph.set(graph.with_capacity(self.capacity));
         }

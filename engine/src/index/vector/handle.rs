@@ -1,8 +1,14 @@
 //! The index as its owner holds it: who may write when, and what a reader gets.
 //!
-//! Locks, in this order: `maintenance` by whoever links nodes, compacts or makes room;
-//! `writer` by whoever inserts, removes or replaces the generation. Readers take neither:
-//! they load the present generation and keep it.
+//! Locks, in this order: `links` by whoever changes links, or writes them to a file;
+//! `maintenance` by whoever links nodes, compacts or makes room; `writer` by whoever
+//! inserts, removes or replaces the generation. Readers take none: they load the present
+//! generation and keep it.
+//!
+//! An insertion that finds no room waits for maintenance: for some hundred slots that are
+//! being linked, or for a compaction, never for a file that is being written. Then it copies
+//! the index. In the background large ones are made larger before that (`Due::Grow` in
+//! `maintain.rs`); an insertion meets it only when it is faster than that thread.
 
 use std::cell::RefCell;
 
@@ -26,6 +32,7 @@ pub struct VectorIndex {
     pub(super) options: VectorOptions,
     pub(super) rotation: Rotation,
     pub(super) generation: ArcSwap<Generation>,
+    pub(super) links: Mutex<()>,
     pub(super) maintenance: Mutex<()>,
     pub(super) writer: Mutex<WriteScratch>,
 }
@@ -60,6 +67,7 @@ impl VectorIndex {
         Self {
             rotation: Rotation::new(generation.dimension, options.seed),
             generation: ArcSwap::from_pointee(generation),
+            links: Mutex::default(),
             maintenance: Mutex::default(),
             writer: Mutex::default(),
             options,
@@ -79,24 +87,9 @@ impl VectorIndex {
     /// numbers that are not finite, for an identifier above [`MAXIMUM_ID`], and for any
     /// vector when the index has no dimension that vectors can have.
     pub fn insert(&self, id: u32, vector: &[f32]) -> Result<bool> {
-        let new = self.push(id, vector)?;
+        let new = self.append(id, vector)?;
         self.help();
         Ok(new)
-    }
-
-    /// Inserts many vectors, in order, then does all maintenance by that many threads: the
-    /// same index as by single insertions and [`VectorIndex::settle`], sooner.
-    ///
-    /// # Errors
-    /// As [`VectorIndex::insert`]; what precedes the faulty vector is in then.
-    pub fn insert_all<'a>(
-        &self,
-        vectors: impl IntoIterator<Item = (u32, &'a [f32])>,
-        threads: usize,
-    ) -> Result<()> {
-        let inserted = vectors.into_iter().try_for_each(|(id, vector)| self.push(id, vector).map(drop));
-        self.settle(threads);
-        inserted
     }
 
     /// Refuses to go on with a dimension that no vector can have.
@@ -108,8 +101,12 @@ impl VectorIndex {
         Err(Error::invalid("dimension", format!("is {dimension}, 1 to {MAXIMUM_DIMENSION} are allowed")))
     }
 
-    /// True when the identifier was without a vector.
-    fn push(&self, id: u32, vector: &[f32]) -> Result<bool> {
+    /// As [`VectorIndex::insert`], without any maintenance: for an owner that holds a lock of
+    /// its own meanwhile and calls [`VectorIndex::help`] when it does no longer.
+    ///
+    /// # Errors
+    /// As [`VectorIndex::insert`].
+    pub fn append(&self, id: u32, vector: &[f32]) -> Result<bool> {
         self.check_dimension()?;
         if id > MAXIMUM_ID {
             return Err(Error::invalid("id", format!("is {id}, at most {MAXIMUM_ID} is allowed")));
@@ -149,15 +146,10 @@ impl VectorIndex {
             let _writer = self.writer.lock();
             self.generation.load().remove(id)
         };
-        self.help();
-        removed
-    }
-
-    /// Does the maintenance that is due, if that is this thread's to do.
-    fn help(&self) {
-        if self.options.maintenance == Maintenance::Inline && self.is_due() {
-            self.maintain(1);
+        if self.options.maintenance == Maintenance::Inline {
+            self.help();
         }
+        removed
     }
 
     /// Removes the vectors of all identifiers from this one on.
@@ -234,31 +226,31 @@ impl VectorIndex {
         const BLOCK: usize = 64;
         let generation = self.generation.load();
         let Some(unit) = unit(query).filter(|unit| unit.len() == self.options.dimension) else { return };
-        let kernels = kernels::kernels();
-        let mut slots = [0; BLOCK];
-        let mut names = [0; BLOCK];
-        let mut out = [0.0; BLOCK];
-        let mut count = 0;
-        // The rows are taken after the slots: what a slot names is complete then.
-        let mut flush = |names: &[u32], slots: &[u32], out: &mut [f32]| {
-            kernels.gather_f32(&unit, generation.vector_rows(), slots, out);
-            for (id, score) in names.iter().zip(out.iter()) {
+        let slot_of = |id: u32| generation.slot_of(id).filter(|slot| generation.vector(*slot).is_some());
+        let mut named = ids.into_iter().filter_map(|id| Some((id, slot_of(id)?)));
+        let (mut names, mut slots) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+        let mut scores = [0.0; BLOCK];
+        loop {
+            names.clear();
+            slots.clear();
+            for (name, slot) in named.by_ref().take(BLOCK) {
+                names.push(name);
+                slots.push(slot);
+            }
+            if names.is_empty() {
+                break;
+            }
+            // The rows are taken after the slots: what a slot names is complete then.
+            kernels::kernels().gather_f32(
+                &unit,
+                generation.vector_rows(),
+                &slots,
+                &mut scores[..slots.len()],
+            );
+            for (id, score) in names.iter().zip(&scores) {
                 found(*id, score.clamp(-1.0, 1.0));
             }
-        };
-        for id in ids {
-            let Some(slot) = generation.slot_of(id) else { continue };
-            if generation.vector(slot).is_none() {
-                continue;
-            }
-            (names[count], slots[count]) = (id, slot);
-            count += 1;
-            if count == BLOCK {
-                flush(&names, &slots, &mut out);
-                count = 0;
-            }
         }
-        flush(&names[..count], &slots[..count], &mut out[..count]);
     }
 
     /// True when the identifier has a vector.

@@ -48,6 +48,7 @@ macro_rules! plain {
 }
 
 plain!(u8, 0);
+plain!(i16, 0);
 plain!(u32, 0);
 plain!(f32, 0.0);
 plain!(AtomicU32, AtomicU32::new(0));
@@ -301,6 +302,12 @@ impl<T: Plain + Copy> AppendOnly<T> {
     /// A complete row; `None` beyond the last.
     pub(crate) fn get(&self, row: u32) -> Option<&[T]> {
         self.values().get(row as usize * self.width..(row as usize + 1) * self.width)
+    }
+
+    /// Appends the rows of another array that are not here yet; false when they do not fit.
+    #[must_use]
+    pub(crate) fn extend_from(&self, other: &Self) -> bool {
+        other.values().get(self.values().len()..).is_some_and(|rest| self.append(rest))
     }
 
     /// Appends whole rows; false, and nothing changes, when they do not fit, are cut short,

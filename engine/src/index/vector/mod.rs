@@ -71,7 +71,8 @@ pub enum Maintenance {
     #[default]
     Inline,
     /// The owner, by [`VectorIndex::maintain`] in the background: insertions take no longer
-    /// than to append, and what waits to be linked is scanned.
+    /// than to append, and what waits to be linked is scanned. When thousands of slots wait,
+    /// insertions link too, or wait for those who do: see [`VectorIndex::help`].
     Background,
 }
 

@@ -146,6 +146,35 @@ fn a_search_beside_changes() {
     });
 }
 
+/// An identifier whose vector is replaced is found, with the old one or the new one.
+#[test]
+fn a_search_beside_replacement() {
+    check("search beside replacement", || {
+        let index = index(1000, 0..2);
+        let writer = index.clone();
+        let writer = thread::spawn(move || {
+            assert!(!writer.insert(1, &vector(5)).unwrap());
+            assert!(!writer.insert(1, &vector(9)).unwrap());
+        });
+        let found = search(&index, 2);
+        assert!(found.len() == 2 && has(&found, 0) && has(&found, 1), "{found:?}");
+        writer.join().unwrap();
+    });
+}
+
+#[test]
+fn a_filtered_search_beside_replacement() {
+    check("filtered search beside replacement", || {
+        let index = index(1000, 0..2);
+        let writer = index.clone();
+        let writer = thread::spawn(move || assert!(!writer.insert(1, &vector(5)).unwrap()));
+        let allowed: RowSet = [1].into_iter().collect();
+        let found = index.search(&vector(0), 2, &SearchOptions { ef: None, allowed: Some(&allowed) });
+        assert!(found.len() == 1 && found[0].id == 1, "{found:?}");
+        writer.join().unwrap();
+    });
+}
+
 /// An identifier whose vector is replaced has one at every moment.
 #[test]
 fn scores_beside_replacement() {

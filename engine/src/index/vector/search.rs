@@ -97,18 +97,15 @@ impl Search<'_> {
         out.clear();
         scratch.work = Work::default();
         let generation = self.generation;
-        let ids = generation.ids();
-        let mut slots = ids.len();
-        // The newest may be half written: not yet its identifier's. It would take the place
-        // of one that counts, or stand beside its predecessor.
-        if ids.last().is_some_and(|id| generation.slot_of(*id) != Some(slots as u32 - 1)) {
-            slots -= 1;
-        }
+        // Of this moment: what comes in later is looked at in the end.
+        let slots = generation.complete();
         // More than there are cannot be found, and must not be made room for.
-        self.wanted = self.wanted.min(slots);
+        let asked = self.wanted;
+        self.wanted = asked.min(slots);
         if self.wanted == 0 || slots == 0 || query.len() != generation.dimension {
             return;
         }
+        generation.prefetch_small();
         if !unit_into(query, &mut scratch.unit) {
             return;
         }
@@ -127,6 +124,7 @@ impl Search<'_> {
         let plan = plan::choose(generation, candidates, self.wanted, self.ef, self.allowed.is_some());
         if plan != Plan::Exact {
             self.rotation.apply(query.rotated());
+            query.prepare_scalar(generation.codes().scalar());
         }
         scratch.best.reset(self.wanted);
         let settled = generation.graph().map_or(0, |graph| graph.settled()).min(slots);
@@ -144,14 +142,47 @@ impl Search<'_> {
             }
             (Plan::Walk { .. }, None) => self.scan(kernels, Pass::Bits, 0, slots, scratch),
         }
+        self.catch_up(kernels, slots, asked, scratch);
+        let ids = generation.ids();
         for key in scratch.best.entries() {
             let slot = key_slot(*key);
             let Some(id) = ids.get(slot as usize) else { continue };
-            // Replaced or removed while this search ran.
-            if generation.slot_of(*id) == Some(slot) {
+            // Replaced while this search ran: the vector it had. Not when it was removed, nor
+            // where a damaged file names the slot of another identifier.
+            let stands = generation.slot_of(*id).is_some_and(|now| now == slot || now as usize >= slots);
+            if stands && self.allowed.is_none_or(|allowed| allowed.contains(*id)) {
                 out.push(Neighbor { id: *id, score: key_score(*key).clamp(-1.0, 1.0) });
             }
         }
+    }
+
+    /// Compares what has come in since there were `slots`. An identifier that was replaced
+    /// meanwhile may have been passed over as dead: then its new vector stands for it.
+    fn catch_up(&self, kernels: &'static dyn Kernels, slots: usize, asked: usize, scratch: &mut Scratch) {
+        let ids = self.generation.ids();
+        if ids.len() <= slots {
+            return;
+        }
+        scratch.best.widen(asked.min(ids.len()));
+        // Those that are in the answer stay there with the vector they had.
+        let mut known = std::mem::take(&mut scratch.picked);
+        known.clear();
+        known.extend(scratch.best.entries().iter().filter_map(|key| ids.get(key_slot(*key) as usize)));
+        known.sort_unstable();
+        for (slot, id) in (slots as u32..).zip(&ids[slots..]) {
+            // One that is replaced by another of these leaves it to that one; one that is not
+            // yet its identifier's counts for nothing.
+            let now = self.generation.slot_of(*id);
+            let counts = now.is_some_and(|now| now == slot || now as usize >= ids.len());
+            if counts
+                && self.allowed.is_none_or(|allowed| allowed.contains(*id))
+                && let Err(at) = known.binary_search(id)
+            {
+                known.insert(at, *id);
+                self.compare(kernels, &[slot], scratch);
+            }
+        }
+        scratch.picked = known;
     }
 
     fn admits(&self, slot: u32) -> bool {
@@ -172,7 +203,6 @@ impl Search<'_> {
         scratch: &mut Scratch,
     ) -> bool {
         let codes = self.generation.codes();
-        scratch.query.prepare_scalar(codes.scalar());
         let Scratch { query, walk, .. } = scratch;
         let walker = Walk { kernels, codes, query, ef };
         // Dead slots alone need no second list: the plan made this one longer by as much as
@@ -184,6 +214,7 @@ impl Search<'_> {
         } else {
             walker.run_where(graph, settled, walk, self.ef, |slot| self.admits(slot));
         }
+        Walk::list_members(graph, settled, walk, !plain, |slot| self.admits(slot));
         scratch.work.walked += walk.scored;
         let entered = !walk.pool.entries().is_empty();
         let found = if plain { &mut walk.pool } else { &mut walk.passing };
@@ -235,10 +266,12 @@ impl Search<'_> {
         if from >= slots {
             return;
         }
-        scratch.query.prepare_scalar(self.generation.codes().scalar());
         let mut estimates = std::mem::take(&mut scratch.estimates);
         let mut picked = std::mem::take(&mut scratch.picked);
-        self.estimate(kernels, first, from..slots, scratch, &mut picked, &mut estimates);
+        match first {
+            Pass::Codes => self.estimate_codes(kernels, from..slots, scratch, &mut picked, &mut estimates),
+            Pass::Bits => self.estimate_bits(kernels, from..slots, scratch, &mut picked, &mut estimates),
+        }
         scratch.work.scanned += estimates.len();
         let filtered = self.allowed.is_some() || first == Pass::Codes;
         let slot_at = |at: usize| if filtered { picked[at] } else { (from + at) as u32 };
@@ -313,26 +346,34 @@ impl Search<'_> {
         self.compare(kernels, &block[..count], scratch);
     }
 
-    /// Estimates all slots of a range, or those of it that are allowed, which are picked out
-    /// then. Dead slots get an estimate below every other.
-    fn estimate(
+    /// Picks out the slots of a range that may be found, and estimates them from their codes.
+    fn estimate_codes(
         &self,
         kernels: &'static dyn Kernels,
-        first: Pass,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+        picked: &mut Vec<u32>,
+        estimates: &mut Vec<f32>,
+    ) {
+        let Scratch { query, dots, .. } = scratch;
+        self.pick(range.start, range.end, picked);
+        dots.resize(picked.len(), 0);
+        estimates.clear();
+        estimates.resize(picked.len(), 0.0);
+        self.generation.codes().estimate(kernels, query, picked, dots, estimates);
+    }
+
+    /// Estimates all slots of a range from their sign bits, or those of it that are allowed,
+    /// which are picked out then. Dead slots get an estimate below every other.
+    fn estimate_bits(
+        &self,
+        kernels: &'static dyn Kernels,
         Range { start: from, end: slots }: Range<usize>,
         scratch: &mut Scratch,
         picked: &mut Vec<u32>,
         estimates: &mut Vec<f32>,
     ) {
-        let Scratch { query, sums, dots, .. } = scratch;
-        if first == Pass::Codes {
-            self.pick(from, slots, picked);
-            dots.resize(picked.len(), 0);
-            estimates.clear();
-            estimates.resize(picked.len(), 0.0);
-            self.generation.codes().estimate(kernels, query, picked, dots, estimates);
-            return;
-        }
+        let Scratch { query, sums, .. } = scratch;
         query.prepare_bits();
         let rows = self.generation.bit_rows();
         estimates.clear();

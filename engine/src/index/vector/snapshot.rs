@@ -68,7 +68,7 @@ impl Shape {
             of(self.identifiers, 4)?,
             of(self.slots, code_stride(scalar.length()))?,
             of(self.slots, 4)?,
-            of(self.slots, 4)?,
+            of(self.slots, 2)?,
             of(self.settled, BASE_LINKS * 4 * graph)?,
             of(self.settled, 4 * graph)?,
             of(self.upper_used, LINKS * 4 * graph)?,
@@ -243,8 +243,9 @@ impl VectorIndex {
     /// has no dimension that vectors can have.
     pub fn save(&self, io: &dyn Io, path: &Path, tag: SnapshotTag) -> Result<u64> {
         self.check_dimension()?;
-        // Nobody links or compacts meanwhile; slots that are appended meanwhile stay out.
-        let _maintenance = self.maintenance.lock();
+        // Nobody links meanwhile; what is appended stays out, and a generation that is
+        // replaced stays as it is.
+        let _links = self.links.lock();
         let (generation, mut shape, live, mut slots) = {
             let _writer = self.writer.lock();
             let generation = self.generation.load_full();
@@ -375,6 +376,7 @@ fn load(file: &dyn IoFile, layout: &Layout) -> io::Result<Generation> {
             capacity_for(shape.identifiers.saturating_sub(1)),
         )?,
         live_count: AtomicUsize::new(live_count),
+        complete: AtomicUsize::new(slots),
         graph: Default::default(),
     };
     if shape.has_graph {

@@ -14,11 +14,28 @@ pub(crate) use checked::*;
 mod real {
     use std::ops::Range;
 
+    use std::time::Duration;
+
     pub(crate) use arc_swap::ArcSwap;
-    pub(crate) use parking_lot::Mutex;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
     pub(crate) use std::sync::{Arc, OnceLock};
     pub(crate) use std::thread_local;
+
+    /// A lock without poison.
+    #[derive(Debug, Default)]
+    pub(crate) struct Mutex<T>(parking_lot::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        #[inline]
+        pub(crate) fn lock(&self) -> parking_lot::MutexGuard<'_, T> {
+            self.0.lock()
+        }
+
+        /// Waits no longer than that.
+        pub(crate) fn lock_within(&self, time: Duration) -> Option<parking_lot::MutexGuard<'_, T>> {
+            self.0.try_lock_for(time)
+        }
+    }
 
     /// Tells the model checker which rows of plain memory are read and written; nothing else.
     #[derive(Debug)]
@@ -83,6 +100,11 @@ mod checked {
     impl<T> Mutex<T> {
         pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
             self.0.lock().unwrap()
+        }
+
+        /// Time is nothing to the checker.
+        pub(crate) fn lock_within(&self, _: std::time::Duration) -> Option<loom::sync::MutexGuard<'_, T>> {
+            Some(self.lock())
         }
     }
 

@@ -108,6 +108,30 @@ pub(crate) fn open<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(S
     Ok((schema, payload))
 }
 
+/// Generation and numbers of a vector; see [`OwnVector`].
+pub(crate) type VectorParts<'a> = (u16, &'a [f32]);
+
+/// The vector that a version brought.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OwnVector {
+    /// Counts the models of the store: vectors of different generations come from different
+    /// models and are never compared.
+    pub(crate) generation: u16,
+    pub(crate) numbers: Vec<f32>,
+}
+
+impl OwnVector {
+    /// What a record is written from.
+    pub(crate) fn parts(&self) -> VectorParts<'_> {
+        (self.generation, &self.numbers)
+    }
+
+    /// The numbers, if they come from the model of a generation.
+    pub(crate) fn of(self, generation: u16) -> Option<Vec<f32>> {
+        (self.generation == generation).then_some(self.numbers)
+    }
+}
+
 /// A card's record before it is known under which key it will stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EncodedCard(Vec<u8>);
@@ -117,12 +141,20 @@ impl EncodedCard {
     /// it stands in the key.
     ///
     /// # Errors
+    /// [`Error::TooLarge`] for a vector of more numbers than a record can count;
     /// [`Error::Internal`] when encoding fails, which only running out of memory can cause.
-    pub(crate) fn new(card: &Card, vector: Option<&[f32]>) -> Result<Self> {
-        let vector = vector.unwrap_or_default();
+    pub(crate) fn new(card: &Card, vector: Option<VectorParts<'_>>) -> Result<Self> {
+        let (generation, vector) = vector.filter(|(_, numbers)| !numbers.is_empty()).unwrap_or_default();
+        let length = u16::try_from(vector.len()).map_err(|_| Error::TooLarge {
+            field: "vector".into(),
+            actual: vector.len() as u64,
+            limit: u64::from(u16::MAX),
+            unit: "dimensions",
+        })?;
         let mut out = Vec::with_capacity(HEADER + 4 + vector.len() * 4 + card.content.len() + 512);
         out.resize(HEADER, 0);
-        out.extend_from_slice(&(vector.len() as u32).to_le_bytes());
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(&generation.to_le_bytes());
         vector.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
         v1::encode(card, out).map(Self)
     }
@@ -140,7 +172,12 @@ impl EncodedCard {
 ///
 /// # Errors
 /// As [`EncodedCard::new`].
-pub(crate) fn seal_card(table: TableId, key: &[u8], card: &Card, vector: Option<&[f32]>) -> Result<Vec<u8>> {
+pub(crate) fn seal_card(
+    table: TableId,
+    key: &[u8],
+    card: &Card,
+    vector: Option<VectorParts<'_>>,
+) -> Result<Vec<u8>> {
     Ok(EncodedCard::new(card, vector)?.seal(table, key))
 }
 
@@ -149,19 +186,21 @@ fn card_id(table: TableId, key: &[u8]) -> Result<CardId> {
     keys::card_of_key(key).ok_or_else(|| Error::corrupt(place(table, key), "not the key of a card"))
 }
 
-/// Checks a value of `cards` or `versions` and gives its vector's bytes and the card's.
-fn open_parts<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(&'a [u8], &'a [u8])> {
+/// Checks a value of `cards` or `versions` and gives its vector's generation and bytes, and the
+/// card's bytes.
+fn open_parts<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(u16, &'a [u8], &'a [u8])> {
     let bad = |detail: String| Error::corrupt(place(table, key), detail);
     let (schema, payload) = open(table, key, value)?;
     if schema != Schema::CardV1 {
         return Err(bad(format!("a card was expected, found {schema:?}")));
     }
-    payload
-        .split_first_chunk::<4>()
-        .and_then(|(length, rest)| {
-            rest.split_at_checked((u32::from_le_bytes(*length) as usize).checked_mul(4)?)
-        })
-        .ok_or_else(|| bad("shorter than its vector".into()))
+    let parts = || {
+        let (length, rest) = payload.split_first_chunk()?;
+        let (generation, rest) = rest.split_first_chunk()?;
+        let (vector, card) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)) * 4)?;
+        Some((u16::from_le_bytes(*generation), vector, card))
+    };
+    parts().ok_or_else(|| bad("shorter than its vector".into()))
 }
 
 /// Reads a card from a value of `cards` or `versions`.
@@ -169,7 +208,7 @@ fn open_parts<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(&'a [u
 /// # Errors
 /// [`Error::Corrupt`] when the value is not an intact card of that key.
 pub(crate) fn open_card(table: TableId, key: &[u8], value: &[u8]) -> Result<Card> {
-    let (_, card) = open_parts(table, key, value)?;
+    let (.., card) = open_parts(table, key, value)?;
     v1::decode(card_id(table, key)?, card).map_err(|detail| Error::corrupt(place(table, key), detail))
 }
 
@@ -181,12 +220,12 @@ pub(crate) fn open_card_and_vector(
     table: TableId,
     key: &[u8],
     value: &[u8],
-) -> Result<(Card, Option<Vec<f32>>)> {
-    let (vector, card) = open_parts(table, key, value)?;
+) -> Result<(Card, Option<OwnVector>)> {
+    let (generation, vector, card) = open_parts(table, key, value)?;
     let card =
         v1::decode(card_id(table, key)?, card).map_err(|detail| Error::corrupt(place(table, key), detail))?;
-    let vector: Vec<f32> = vector.as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect();
-    Ok((card, (!vector.is_empty()).then_some(vector)))
+    let numbers: Vec<f32> = vector.as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect();
+    Ok((card, (!numbers.is_empty()).then_some(OwnVector { generation, numbers })))
 }
 
 /// What a change did.
@@ -198,10 +237,13 @@ pub(crate) enum ChangeKind {
     Touch,
     /// Nothing of the card changed, only what leads to it.
     Lookups,
+    /// A version's text was embedded anew.
+    Vector,
 }
 
 impl ChangeKind {
-    const ALL: [(u8, Self); 3] = [(1, Self::Version), (2, Self::Touch), (3, Self::Lookups)];
+    const ALL: [(u8, Self); 4] =
+        [(1, Self::Version), (2, Self::Touch), (3, Self::Lookups), (4, Self::Vector)];
 }
 
 /// An exact look-up that a change pointed at a card, or took away.
@@ -387,7 +429,7 @@ pub(crate) fn fuzz(bytes: &[u8]) {
                 let _ = open_bytes(table, &key, value);
                 let _ = open_changes(&key, value);
                 if let Ok((card, vector)) = open_card_and_vector(table, &key, value) {
-                    let again = seal_card(table, &key, &card, vector.as_deref())
+                    let again = seal_card(table, &key, &card, vector.as_ref().map(OwnVector::parts))
                         .and_then(|value| open_card_and_vector(table, &key, &value));
                     // Not-a-number is not equal to itself; everything else is.
                     assert!(again.is_ok_and(|again| format!("{again:?}") == format!("{:?}", (card, vector))));

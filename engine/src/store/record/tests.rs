@@ -62,7 +62,9 @@ const TENANT: TenantId = TenantId(3);
 fn golden() -> Vec<(&'static str, Vec<u8>)> {
     let card = full_card();
     let key = keys::card(TENANT, card.id);
-    let seal = |vector| seal_card(TableId::Cards, &key, &card, vector).unwrap();
+    let seal = |vector: Option<&[f32]>| {
+        seal_card(TableId::Cards, &key, &card, vector.map(|vector| (0, vector))).unwrap()
+    };
     vec![
         ("card-v1.record", seal(None)),
         ("card-v1-vector.record", seal(Some(&VECTOR))),
@@ -127,7 +129,8 @@ fn golden_records_are_written_and_read_to_the_byte() {
             "card-v1-vector.record" => {
                 let key = keys::card(TENANT, card.id);
                 let (found, vector) = open_card_and_vector(TableId::Cards, &key, &stored).unwrap();
-                assert_eq!((found, vector.as_deref()), (card, Some(VECTOR.as_slice())));
+                let own = OwnVector { generation: 0, numbers: VECTOR.to_vec() };
+                assert_eq!((found, vector), (card, Some(own)));
             }
             "changes-v1.record" => {
                 let read = open_changes(&keys::change(TENANT, 77), &stored).unwrap();
@@ -231,13 +234,17 @@ proptest! {
     fn cards_come_back_as_they_went_in(
         card in card(),
         vector in prop::option::of(prop::collection::vec(any::<f32>(), 1..9)),
+        generation in any::<u16>(),
         at in any::<prop::sample::Index>(),
         bit in 0..8u8,
     ) {
         let key = keys::card(TENANT, card.id);
-        let sealed = seal_card(TableId::Cards, &key, &card, vector.as_deref()).unwrap();
+        let vector = vector.map(|numbers| OwnVector { generation, numbers });
+        let sealed = seal_card(TableId::Cards, &key, &card, vector.as_ref().map(OwnVector::parts)).unwrap();
         prop_assert_eq!(&open_card(TableId::Cards, &key, &sealed).unwrap(), &card);
-        let bits = |vector: Option<Vec<f32>>| vector.map(|v| v.into_iter().map(f32::to_bits).collect::<Vec<_>>());
+        let bits = |own: Option<OwnVector>| {
+            own.map(|own| (own.generation, own.numbers.into_iter().map(f32::to_bits).collect::<Vec<_>>()))
+        };
         let (_, found) = open_card_and_vector(TableId::Cards, &key, &sealed).unwrap();
         prop_assert_eq!(bits(found), bits(vector));
         let mut damaged = sealed.clone();

@@ -60,11 +60,25 @@ pub(crate) struct Tenant {
     /// All versions of each card, the current one last.
     pub(crate) cards: BTreeMap<CardId, Vec<Card>>,
     pub(crate) log: Vec<Line>,
+    /// Changes that are no line of the log: vectors that were made anew.
+    pub(crate) embedded: u64,
     vectors: HashMap<(CardId, u32), Vec<f32>>,
     words: HashMap<Words, CardId>,
     merge_keys: HashMap<String, CardId>,
     facts: HashMap<(String, String), CardId>,
     idempotency: HashMap<String, CardId>,
+}
+
+impl Tenant {
+    /// The number of the last change.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.log.len() as u64 + self.embedded
+    }
+
+    /// How many versions have a vector of their own.
+    pub(crate) fn own_vectors(&self) -> u64 {
+        self.vectors.len() as u64
+    }
 }
 
 fn held(card: &Card, now: Timestamp) -> bool {

@@ -9,9 +9,8 @@
 use parking_lot::Mutex;
 
 use crate::index::vector::codes::Codes;
-use crate::index::vector::graph::{
-    BASE_LINKS, EF_CONSTRUCTION, Graph, LINKS, Walk, WalkScratch, key_score, key_slot,
-};
+use crate::index::vector::graph::equal::{first_of_equal, same_code};
+use crate::index::vector::graph::{EF_CONSTRUCTION, Graph, LINKS, Walk, WalkScratch, key_score, key_slot};
 use crate::index::vector::kernels::Kernels;
 use crate::index::vector::quantize::CodedQuery;
 use crate::index::vector::sync::Ordering;
@@ -52,8 +51,14 @@ pub(super) struct Builder {
     pub(super) candidates: Vec<Found>,
 }
 
-/// Neighbours of a new node, from the lowest level up.
-type Chosen = Vec<Vec<Found>>;
+/// What a new node has found.
+#[derive(Clone, Debug, Default)]
+struct Chosen {
+    /// A node with the same code: this one becomes its member.
+    twin: Option<u32>,
+    /// Neighbours, from the lowest level up.
+    levels: Vec<Vec<Found>>,
+}
 
 /// A link to be made from a target back to a new node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,21 +84,43 @@ impl Graph {
         if end > codes.len() || end > self.upper_at.len() {
             return false;
         }
-        for slot in first as u32..(first + nodes.len()) as u32 {
-            if self.level(slot) == 0 {
-                self.reserve_upper(slot, self.draw_level(slot));
+        // Of equal ones the first alone looks for neighbours.
+        let firsts = first_of_equal(codes, first as u32, nodes.len());
+        let new: Vec<u32> =
+            (first as u32..end as u32).filter(|slot| firsts[*slot as usize - first] == *slot).collect();
+        for slot in &new {
+            if self.level(*slot) == 0 {
+                self.reserve_upper(*slot, self.draw_level(*slot));
             }
         }
-        let mut chosen: Vec<Chosen> = nodes.iter().map(|_| Chosen::new()).collect();
+        let mut chosen: Vec<Chosen> = new.iter().map(|_| Chosen::default()).collect();
         in_parallel(threads, &mut chosen, |builder, index, out| {
-            *out = self.choose((kernels, codes), builder, first, index, nodes);
+            let rotated = nodes[new[index] as usize - first].rotated;
+            *out = self.choose((kernels, codes), builder, first, (new[index], rotated), &new);
         });
+        // What each has become, or whose member it is.
+        let mut node_of = firsts;
+        for (slot, chosen) in new.iter().zip(&chosen) {
+            node_of[*slot as usize - first] = chosen.twin.unwrap_or(*slot);
+        }
+        for (slot, index) in (first as u32..).zip(0..nodes.len()) {
+            if let Some(equal) = (node_of[index] as usize).checked_sub(first) {
+                node_of[index] = node_of[equal];
+            }
+            if node_of[index] != slot {
+                self.list_member(node_of[index], slot);
+            }
+        }
         let mut reverse = Vec::new();
-        for (index, levels) in chosen.iter().enumerate() {
-            let slot = (first + index) as u32;
-            for (level, found) in levels.iter().enumerate() {
-                self.set_neighbours(slot, level, found.iter().map(|found| found.slot));
-                reverse.extend(found.iter().map(|found| Reverse { level, target: found.slot, source: slot }));
+        for (slot, chosen) in new.iter().zip(&mut chosen).filter(|(_, chosen)| chosen.twin.is_none()) {
+            for (level, found) in chosen.levels.iter_mut().enumerate() {
+                self.replace_members(level, found, (first, &node_of));
+                self.set_neighbours(*slot, level, found.iter().map(|found| found.slot));
+                reverse.extend(found.iter().map(|found| Reverse {
+                    level,
+                    target: found.slot,
+                    source: *slot,
+                }));
             }
         }
         reverse.sort_unstable();
@@ -103,62 +130,84 @@ impl Graph {
             self.link_back((kernels, codes), builder, group)
         });
         let highest = self.entry().map_or(0, |(_, level)| level);
-        let best = (0..nodes.len()).map(|index| (self.level((first + index) as u32), index));
-        if let Some((level, index)) = best.max_by_key(|(level, index)| (*level, std::cmp::Reverse(*index)))
+        let best = new.iter().filter(|slot| !self.is_member(**slot)).map(|slot| (self.level(*slot), *slot));
+        if let Some((level, slot)) = best.max_by_key(|(level, slot)| (*level, std::cmp::Reverse(*slot)))
             && (level > highest || self.entry().is_none())
         {
-            self.set_entry((first + index) as u32, level);
+            self.set_entry(slot, level);
         }
-        self.settled.store(first + nodes.len(), Ordering::Release);
+        self.settled.store(end, Ordering::Release);
         true
     }
 
-    /// Neighbours of a new node on each of its levels.
+    /// Neighbours that have turned out to be members give way to their nodes.
+    fn replace_members(&self, level: usize, found: &mut Vec<Found>, (first, node_of): (usize, &[u32])) {
+        for found in found.iter_mut() {
+            if let Some(node) = (found.slot as usize).checked_sub(first).and_then(|index| node_of.get(index))
+            {
+                found.slot = *node;
+            }
+        }
+        let mut at = 0;
+        while let Some(Found { slot, .. }) = found.get(at).copied() {
+            let known = found[..at].iter().any(|other| other.slot == slot);
+            if known || (level > 0 && self.level(slot) < level) {
+                found.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Neighbours of a new node on each of its levels, or an equal node. `others` are all new
+    /// nodes.
     fn choose(
         &self,
         (kernels, codes): (&'static dyn Kernels, &Codes),
         builder: &mut Builder,
         first: usize,
-        index: usize,
-        nodes: &[NewNode<'_>],
+        (slot, rotated): (u32, &[f32]),
+        others: &[u32],
     ) -> Chosen {
-        let slot = (first + index) as u32;
         let Builder { walk, query, dots, scores, chosen, candidates } = builder;
         query.rotated().clear();
-        query.rotated().extend_from_slice(nodes[index].rotated);
+        query.rotated().extend_from_slice(rotated);
         query.prepare_scalar(codes.scalar());
         let top = self.level(slot);
         // Within the batch everybody is compared with everybody.
-        let others: Vec<u32> = (first as u32..(first + nodes.len()) as u32).collect();
         dots.resize(others.len(), 0);
         scores.resize(others.len(), 0.0);
-        codes.estimate(kernels, query, &others, dots, scores);
+        codes.estimate(kernels, query, others, dots, scores);
         let highest = self.entry().map(|(_, level)| level);
-        (0..=top)
-            .map(|level| {
-                match highest {
-                    Some(highest) if level <= highest => {
-                        Walk { kernels, codes, query, ef: EF_CONSTRUCTION }.run(self, first, level, walk);
-                    }
-                    // Nobody is there yet.
-                    _ => walk.pool.reset(EF_CONSTRUCTION),
+        let mut levels = Vec::with_capacity(top + 1);
+        for level in 0..=top {
+            match highest {
+                Some(highest) if level <= highest => {
+                    Walk { kernels, codes, query, ef: EF_CONSTRUCTION }.run(self, first, level, walk);
                 }
-                for (other, score) in others.iter().zip(scores.iter()) {
-                    if *other != slot && (level == 0 || self.level(*other) >= level) {
-                        walk.pool.insert(*score, *other);
-                    }
+                // Nobody is there yet.
+                _ => walk.pool.reset(EF_CONSTRUCTION),
+            }
+            if level == 0 {
+                let found = walk.pool.entries().iter().map(|key| key_slot(*key));
+                let twin = found.filter(|found| same_code(codes, *found, slot)).min();
+                if twin.is_some() {
+                    return Chosen { twin, levels };
                 }
-                candidates.clear();
-                candidates.extend(
-                    walk.pool
-                        .entries()
-                        .iter()
-                        .map(|key| Found { score: key_score(*key), slot: key_slot(*key) }),
-                );
-                diverse(kernels, codes, candidates, LINKS, chosen);
-                chosen.clone()
-            })
-            .collect()
+            }
+            for (other, score) in others.iter().zip(scores.iter()) {
+                if *other != slot && (level == 0 || self.level(*other) >= level) {
+                    walk.pool.insert(*score, *other);
+                }
+            }
+            candidates.clear();
+            candidates.extend(
+                walk.pool.entries().iter().map(|key| Found { score: key_score(*key), slot: key_slot(*key) }),
+            );
+            diverse(kernels, codes, candidates, LINKS, chosen);
+            levels.push(chosen.clone());
+        }
+        Chosen { twin: None, levels }
     }
 
     /// Adds links from one target to the new nodes that chose it.
@@ -169,7 +218,7 @@ impl Graph {
         group: &[Reverse],
     ) {
         let Some(&Reverse { level, target, .. }) = group.first() else { return };
-        let most = if level == 0 { BASE_LINKS } else { LINKS };
+        let most = self.most_neighbours(target, level);
         let mut slots: Vec<u32> = self.neighbours(target, level).collect();
         for link in group {
             if !slots.contains(&link.source) {

@@ -9,6 +9,11 @@ use crate::index::vector::sync::Ordering;
 /// Marks a slot that is not in the copy.
 pub(crate) const GONE: u32 = u32::MAX;
 
+/// True for an old slot that has a new one.
+fn is_kept(renumbered: &[u32], slot: u32) -> bool {
+    renumbered.get(slot as usize).is_some_and(|new| *new != GONE)
+}
+
 impl Graph {
     /// The same graph with room for more nodes. Nobody may add nodes meanwhile.
     pub(crate) fn with_capacity(&self, capacity: usize) -> Self {
@@ -43,21 +48,43 @@ impl Graph {
         threads: usize,
     ) -> Self {
         let new = Self::new(capacity, self.seed);
-        let mut kept: Vec<u32> = (0..self.settled() as u32)
-            .filter(|slot| renumbered.get(*slot as usize).is_some_and(|new| *new != GONE))
-            .collect();
+        let nodes_of_members = self.nodes_of_members(self.settled());
+        // Per old node the slot that has its links from now on: its own, or that of the first
+        // of its members that is kept.
+        let mut heirs = renumbered.to_vec();
+        let mut members = Vec::new();
+        // Per new slot the old node whose links it takes over.
+        let mut sources = Vec::new();
+        for old in (0..self.settled() as u32).filter(|old| is_kept(renumbered, *old)) {
+            let slot = sources.len() as u32;
+            let node = nodes_of_members.get(old as usize).copied().filter(|node| *node != GONE);
+            sources.push(match node {
+                None => old,
+                Some(node) if is_kept(&heirs, node) => {
+                    members.push((heirs[node as usize], slot));
+                    GONE
+                }
+                Some(node) => {
+                    heirs[node as usize] = slot;
+                    node
+                }
+            });
+        }
         let mut highest: Option<(usize, u32)> = None;
-        for (slot, old) in (0u32..).zip(&kept) {
-            let level = self.level(*old);
+        for (slot, source) in (0u32..).zip(&sources).filter(|(_, source)| **source != GONE) {
+            let level = self.level(*source);
             new.reserve_upper(slot, level);
             if highest.is_none_or(|(most, _)| level > most) {
                 highest = Some((level, slot));
             }
         }
-        in_parallel(threads, &mut kept, |builder, slot, old| {
-            for level in 0..=self.level(*old) {
+        in_parallel(threads, &mut sources, |builder, slot, source| {
+            if *source == GONE {
+                return;
+            }
+            for level in 0..=self.level(*source) {
                 let found = &mut builder.candidates;
-                let whole = self.replacements((kernels, codes), *old, level, renumbered, found);
+                let whole = self.replacements((kernels, codes), *source, level, &heirs, found);
                 let kept = match whole {
                     true => &builder.candidates,
                     false => {
@@ -67,14 +94,15 @@ impl Graph {
                         &builder.chosen
                     }
                 };
-                let slots = kept.iter().map(|found| renumbered[found.slot as usize]);
+                let slots = kept.iter().map(|found| heirs[found.slot as usize]);
                 new.set_neighbours(slot as u32, level, slots);
             }
         });
+        members.into_iter().for_each(|(node, member)| new.list_member(node, member));
         if let Some((level, slot)) = highest {
             new.set_entry(slot, level);
         }
-        new.settled.store(kept.len(), Ordering::Release);
+        new.settled.store(sources.len(), Ordering::Release);
         new
     }
 
@@ -85,10 +113,10 @@ impl Graph {
         (kernels, codes): (&'static dyn Kernels, &Codes),
         slot: u32,
         level: usize,
-        renumbered: &[u32],
+        heirs: &[u32],
         found: &mut Vec<Found>,
     ) -> bool {
-        let is_kept = |slot: u32| renumbered.get(slot as usize).is_some_and(|new| *new != GONE);
+        let is_kept = |slot: u32| is_kept(heirs, slot);
         found.clear();
         let add = |found: &mut Vec<Found>, other: u32| {
             if other != slot && is_kept(other) && found.iter().all(|known| known.slot != other) {

@@ -4,11 +4,13 @@
 //! the walk, neighbour lists of a fixed length in one flat array, and slots that are
 //! written once. Nodes are the first slots of an index, in order; one thread adds nodes,
 //! any number of readers walk without a lock, since neighbour lists are atomic cells that
-//! hold either an old or a new neighbour. This room knows nothing of identifiers, deletion
-//! or filters beyond a test per slot.
+//! hold either an old or a new neighbour. Of slots with equal codes one is a node, see
+//! [`equal`]. This room knows nothing of identifiers, deletion or filters beyond a test per
+//! slot.
 
 mod build;
 mod copy;
+mod equal;
 mod pool;
 mod walk;
 
@@ -30,6 +32,8 @@ pub(crate) const BASE_LINKS: usize = 2 * LINKS;
 pub(crate) const EF_CONSTRUCTION: usize = 128;
 /// No neighbour; slots stay below half of it.
 const NONE: u32 = u32::MAX;
+/// Marks a cell that leads to a page of members instead of a neighbour.
+const PAGE: u32 = 1 << 31;
 /// Levels above the lowest; 16 to the seventh nodes fill them.
 const MOST_LEVELS: usize = 7;
 /// Where the level stands in the word that says where upper levels are.
@@ -42,7 +46,7 @@ pub(crate) struct Graph {
     /// `BASE_LINKS` cells per slot.
     pub(super) base: Arena<AtomicU32>,
     /// Per slot: its level above `LEVEL_SHIFT` bits, below them the first block of its upper
-    /// levels; 0 for a slot on the lowest level only.
+    /// levels; 0 for a slot on the lowest level only. Members have a level beyond all.
     pub(super) upper_at: Arena<AtomicU32>,
     /// Blocks of `LINKS` cells, one per upper level of a node.
     pub(super) upper: Arena<AtomicU32>,
@@ -56,6 +60,12 @@ pub(crate) struct Graph {
 /// Room for upper levels, in blocks: one node in fifteen needs one on average.
 pub(super) fn upper_blocks(capacity: usize) -> usize {
     capacity / 12 + 64
+}
+
+/// The level that a word of [`Graph::upper_at`] speaks of; the lowest where it is none.
+fn level_of(at: u32) -> usize {
+    let level = (at >> LEVEL_SHIFT) as usize;
+    if level > MOST_LEVELS { 0 } else { level }
 }
 
 impl Graph {
@@ -89,7 +99,7 @@ impl Graph {
         let (cells, from, count) = match level {
             0 => (&self.base, slot * BASE_LINKS, BASE_LINKS),
             _ => match self.upper_at.cells().get(slot).map(|at| at.load(Ordering::Acquire)) {
-                Some(at) if level <= (at >> LEVEL_SHIFT) as usize => {
+                Some(at) if level <= level_of(at) => {
                     let block = (at & ((1 << LEVEL_SHIFT) - 1)) as usize + level - 1;
                     (&self.upper, block * LINKS, LINKS)
                 }
@@ -106,12 +116,19 @@ impl Graph {
         self.cells(slot, level)
             .iter()
             .map(|cell| cell.load(Ordering::Acquire))
-            .take_while(|cell| *cell != 0)
+            .take_while(|cell| *cell != 0 && *cell & PAGE == 0)
             .map(|cell| cell - 1)
     }
 
+    /// How many neighbours a slot can have on a level.
+    fn most_neighbours(&self, slot: u32, level: usize) -> usize {
+        let cells = self.cells(slot, level).len();
+        // The last cell of a node with members leads to them.
+        cells - usize::from(level == 0 && self.has_members(slot))
+    }
+
     fn set_neighbours(&self, slot: u32, level: usize, neighbours: impl Iterator<Item = u32>) {
-        let mut cells = self.cells(slot, level).iter();
+        let mut cells = self.cells(slot, level)[..self.most_neighbours(slot, level)].iter();
         for (neighbour, cell) in neighbours.zip(&mut cells) {
             cell.store(neighbour + 1, Ordering::Release);
         }
@@ -131,7 +148,7 @@ impl Graph {
     /// The level of a slot.
     fn level(&self, slot: u32) -> usize {
         let at = self.upper_at.cells().get(slot as usize).map_or(0, |at| at.load(Ordering::Acquire));
-        (at >> LEVEL_SHIFT) as usize
+        level_of(at)
     }
 
     /// Makes room for the upper levels of a slot; without any left it stays on the lowest.

@@ -41,6 +41,11 @@ impl Pool {
         self.cursor = 0;
     }
 
+    /// Makes room for more entries; those that are there stay.
+    pub(crate) fn widen(&mut self, capacity: usize) {
+        self.capacity = self.capacity.max(capacity);
+    }
+
     /// Takes a candidate in, if it is among the best. True when it is the one to expand
     /// next.
     #[inline]

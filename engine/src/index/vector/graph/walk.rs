@@ -15,6 +15,8 @@ pub(crate) struct WalkScratch {
     pub(crate) pool: Pool,
     /// The best that pass the caller's test; filled only when there is one.
     pub(crate) passing: Pool,
+    /// Nodes with members.
+    crowded: Vec<u64>,
     /// Slots whose score was taken.
     pub(crate) scored: usize,
 }
@@ -90,6 +92,40 @@ impl Walk<'_> {
         self.layer(graph, slots, 0, scratch, Some((wanted, test)));
     }
 
+    /// Takes the members of the nodes a walk has come to into its result, if they pass the
+    /// test: into [`WalkScratch::passing`] after [`Walk::run_where`], else into
+    /// [`WalkScratch::pool`].
+    pub(crate) fn list_members(
+        graph: &Graph,
+        slots: usize,
+        scratch: &mut WalkScratch,
+        into_passing: bool,
+        test: impl Fn(u32) -> bool,
+    ) {
+        let WalkScratch { visited, pool, passing, crowded, .. } = scratch;
+        crowded.clear();
+        crowded.extend(pool.entries().iter().filter(|key| graph.has_members(super::key_slot(**key))));
+        let found = if into_passing { passing } else { pool };
+        for key in crowded.iter() {
+            let score = super::key_score(*key);
+            graph.each_member(super::key_slot(*key), |member| {
+                if found.bound().is_some_and(|bound| bound >= score) {
+                    return false;
+                }
+                // Linked after this walk began.
+                if member as usize >= slots {
+                    return true;
+                }
+                // Each has one node; a damaged file may lead to it twice.
+                let new = visited.insert(member);
+                if new && test(member) {
+                    found.insert(score, member);
+                }
+                new
+            });
+        }
+    }
+
     /// Greedy descent from the entry to the level above, whose best node starts the pool.
     fn start(&self, graph: &Graph, slots: usize, level: usize, scratch: &mut WalkScratch) {
         scratch.visited.begin(slots);
@@ -136,7 +172,7 @@ impl Walk<'_> {
         scratch: &mut WalkScratch,
         passing: Option<(usize, impl Fn(u32) -> bool)>,
     ) {
-        let WalkScratch { visited, pool, passing: results, scored } = scratch;
+        let WalkScratch { visited, pool, passing: results, scored, .. } = scratch;
         let mut batch = [0u32; BASE_LINKS];
         let mut dots = [0i32; BASE_LINKS];
         let mut scores = [0f32; BASE_LINKS];
@@ -148,7 +184,7 @@ impl Walk<'_> {
                 if neighbour as usize >= slots {
                     match neighbour {
                         super::NONE => break,
-                        // A node that was linked after this walk began.
+                        // A node that was linked after this walk began, or a page of members.
                         _ => continue,
                     }
                 }
