@@ -265,9 +265,12 @@ impl<'a> Scorer<'a> {
             context: weights.context * legs.window,
             meaning: meaning * legs.vector,
             date: (weights.keywords + weights.context) * dated,
-            concepts: weights.concepts * legs.concepts,
             ..Parts::default()
         };
+        // A kind of thing is no find by itself: there are many dogs.
+        if parts.relevance_sum() > 0.0 {
+            parts.concepts = weights.concepts * legs.concepts;
+        }
         parts.coverage =
             -(1.0 - weights.coverage) * (1.0 - legs.coverage.min(1.0)) * (parts.keywords + parts.context);
         Own { relevance: parts.relevance_sum().max(0.0), parts }

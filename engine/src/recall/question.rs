@@ -162,7 +162,9 @@ fn resolve(query: &str, shown: &[Shown<'_>]) -> String {
             let mut next: Vec<String> = Vec::new();
             for owner in &owners {
                 let alias = graph::alias(owner, relation);
-                for name in shown.iter().flat_map(|shown| shown.names_of(&alias)) {
+                let told = shown.iter().flat_map(|shown| shown.names_of(&alias));
+                let edges = shown.iter().flat_map(|shown| shown.related(owner, relation));
+                for name in told.chain(edges) {
                     if next.len() < RESOLVED_MOST && !next.iter().any(|known| known == name) {
                         next.push(name.to_owned());
                     }

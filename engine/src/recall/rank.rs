@@ -280,7 +280,8 @@ impl Ranking<'_> {
         let Some(reranker) = self.reranker.filter(|_| self.weights.rerank > 0.0) else { return };
         let is_turn = |c: &Candidate| {
             let (before, after) = search.partitions[c.partition].conversations().neighbours(c.row);
-            before.is_some() || after.is_some()
+            // What nothing speaks for is nothing to compare with.
+            c.relevance > 0.0 && (before.is_some() || after.is_some())
         };
         let mut turns: Vec<usize> = (0..candidates.len()).filter(|at| is_turn(&candidates[*at])).collect();
         if turns.is_empty() {

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::index::text::{QueryTerms, Statistics};
+use crate::judge::name_key;
 use crate::recall::View;
 use crate::recall::times::Times;
 use crate::time::Timestamp;
@@ -143,6 +144,16 @@ impl<'a> Shown<'a> {
     pub(super) fn names_of(&self, alias: &str) -> impl Iterator<Item = &'a str> {
         let named = self.partition.said().names(alias).iter();
         named.filter(|(row, _)| self.rows.contains(*row)).map(|(_, name)| name.as_str())
+    }
+
+    /// Those to whom somebody is related by edges of these rows: Tom's "sister" is Anna.
+    pub(super) fn related(&self, owner: &str, relation: &str) -> Vec<&'a str> {
+        let (owner, relation) = (name_key(owner), name_key(relation));
+        let rows = self.partition.named().edges(&owner).iter().filter(|row| self.rows.contains(**row));
+        let edges = rows.filter_map(|row| self.partition.row(*row).card.edge());
+        let edges =
+            edges.filter(|edge| name_key(&edge.entity) == owner && name_key(&edge.attribute) == relation);
+        edges.map(|edge| edge.value.as_str()).collect()
     }
 
     /// How many rows happened at, or tell of, a time that the question names.
