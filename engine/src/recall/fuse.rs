@@ -46,6 +46,8 @@ pub struct Parts {
     pub role: f32,
     /// Taken away because the card asks something itself.
     pub asks: f32,
+    /// Taken away because the question asks for another kind of memory.
+    pub track: f32,
     /// Lent by the turns before and after.
     pub neighbours: f32,
     /// Lent by the best cards of the session.
@@ -82,6 +84,7 @@ impl Parts {
             + self.speaker
             + self.role
             + self.asks
+            + self.track
             + self.neighbours
             + self.session
             + self.alone
@@ -100,6 +103,7 @@ impl Parts {
             &mut self.speaker,
             &mut self.role,
             &mut self.asks,
+            &mut self.track,
             &mut self.neighbours,
             &mut self.session,
             &mut self.alone,
@@ -118,6 +122,8 @@ pub(super) struct Search<'a> {
     pub(super) shown: &'a [Shown<'a>],
     /// Those of them that may be returned; `None` for all.
     pub(super) wanted: &'a [Option<RowSet>],
+    /// By partition, whether its track is unlikely to hold the answer.
+    pub(super) off_track: &'a [bool],
     /// Hits that are wanted.
     pub(super) top: usize,
     pub(super) limits: &'a Limits,
@@ -284,6 +290,9 @@ impl<'a> Scorer<'a> {
         }
         if voice.question {
             apply(&mut parts.asks, weights.asks);
+        }
+        if self.search.off_track.get(number) == Some(&true) {
+            apply(&mut parts.track, weights.off_track);
         }
         own
     }

@@ -147,6 +147,8 @@ pub(super) struct Ranking<'a> {
     pub(super) weights: &'a Weights,
     pub(super) vector: Option<&'a [f32]>,
     pub(super) reranker: Option<&'a dyn Reranker>,
+    /// By partition, whether its track is unlikely to hold the answer.
+    pub(super) off_track: Vec<bool>,
 }
 
 /// The best rows.
@@ -228,6 +230,7 @@ impl Ranking<'_> {
             weights: self.weights,
             half_lives: self.settings,
             instant: self.view.instant,
+            off_track: &self.off_track,
             top: self.top,
             limits,
         };
