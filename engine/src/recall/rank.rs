@@ -291,7 +291,8 @@ impl Ranking<'_> {
             let key = |at: usize| (candidates[at].partition, candidates[at].row);
             candidates[*b].relevance.total_cmp(&candidates[*a].relevance).then(key(*a).cmp(&key(*b)))
         };
-        let most = LOOKED_AT.max(self.top);
+        // However many hits are wanted: the first of many are the same as the first of few.
+        let most = LOOKED_AT;
         if most < turns.len() {
             turns.select_nth_unstable_by(most, by_relevance);
         }

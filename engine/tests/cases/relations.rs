@@ -486,7 +486,7 @@ fn what_nobody_names_is_not_there() {
     let before = errors(&tenant, "Mira");
     assert!(before.0.ends_with("not found"), "{before:?}");
     relate(&fixture.tenant("other"), "Mira", "knows", "Otto");
-    say(&tenant, "Mira is only a word of this text");
+    say(&tenant, "the admiral only has these letters in it");
     assert_eq!(errors(&tenant, "Mira"), before);
     assert_eq!(errors(&fixture.tenant("new"), "Mira"), before);
     // A thing that is named, but not related, leads nowhere.

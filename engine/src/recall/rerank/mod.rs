@@ -18,7 +18,7 @@ pub use model::{Tree, TreeModel};
 
 pub(super) use features::{Looked, features_of};
 
-/// How many of the best candidates are looked at, at least.
+/// How many of the best candidates are looked at.
 pub(super) const LOOKED_AT: usize = 100;
 /// What a re-ranker may add or take away at most.
 pub(super) const ADJUSTED_MOST: f32 = 4.0;
