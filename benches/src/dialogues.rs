@@ -143,10 +143,10 @@ impl Draft {
         }
         let (session, at) = self.session.clone().ok_or("no session has begun")?;
         self.turn += 1;
-        if let Some(label) = label {
-            if self.labels.insert(label.to_owned(), self.cards.len()).is_some() {
-                return Err(format!("label {label:?} is there twice"));
-            }
+        if let Some(label) = label
+            && self.labels.insert(label.to_owned(), self.cards.len()).is_some()
+        {
+            return Err(format!("label {label:?} is there twice"));
         }
         let role = if speaker == "assistant" { Role::Assistant } else { Role::User };
         // A name is only what was given as one.
@@ -193,6 +193,7 @@ impl Draft {
                     text: asked.text,
                     evidence: evidence.into_iter().map(|card| BTreeSet::from([card])).collect(),
                     outdated,
+                    ..Question::default()
                 })
             })
             .collect::<Result<_, String>>()?;

@@ -12,7 +12,6 @@ use crate::npy::{self, Element};
 const WIDEST: u64 = 65_536;
 
 /// A data file that cannot be used.
-#[derive(Debug)]
 pub struct FileError {
     path: PathBuf,
     problem: String,
@@ -28,6 +27,13 @@ impl FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path.display(), self.problem)
+    }
+}
+
+/// The same as for people: an error that ends a program is shown in this form.
+impl fmt::Debug for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Percentiles of a set of latencies, in milliseconds.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Percentiles {
     /// How many were measured.
     pub count: usize,
@@ -46,6 +46,36 @@ impl Percentiles {
     }
 }
 
+/// Latencies from one to another bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bin {
+    /// The lower bound in milliseconds, inclusive.
+    pub from_ms: f64,
+    /// The upper bound, exclusive.
+    pub to_ms: f64,
+    /// How many lie between them.
+    pub count: usize,
+}
+
+/// Bins between one power of ten and the next.
+const BINS_PER_DECADE: f64 = 16.0;
+
+/// The distribution of latencies in bins of one ratio, whose bounds are the same for all
+/// measurements: distributions of several runs can be laid over each other.
+pub fn distribution(durations: &[Duration]) -> Vec<Bin> {
+    let place = |d: &Duration| ((d.as_secs_f64() * 1e3).max(1e-4).log10() * BINS_PER_DECADE).floor() as i32;
+    let places: Vec<i32> = durations.iter().map(place).collect();
+    let (Some(first), Some(last)) = (places.iter().min(), places.iter().max()) else { return vec![] };
+    let bound = |place: i32| 10f64.powf(f64::from(place) / BINS_PER_DECADE);
+    (*first..=*last)
+        .map(|at| Bin {
+            from_ms: bound(at),
+            to_ms: bound(at + 1),
+            count: places.iter().filter(|place| **place == at).count(),
+        })
+        .collect()
+}
+
 /// Runs something and says how long it took.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
@@ -67,6 +97,16 @@ pub fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_distribution_holds_every_latency() {
+        let all: Vec<Duration> = [1, 99, 100, 101, 100_000].into_iter().map(Duration::from_micros).collect();
+        let bins = distribution(&all);
+        assert_eq!(bins.iter().map(|bin| bin.count).sum::<usize>(), all.len());
+        assert!(bins.windows(2).all(|pair| (pair[0].to_ms - pair[1].from_ms).abs() < 1e-9));
+        assert!(bins[0].from_ms <= 0.001 && bins[bins.len() - 1].to_ms > 100.0);
+        assert!(distribution(&[]).is_empty());
+    }
 
     #[test]
     fn percentiles_are_nearest_ranks() {

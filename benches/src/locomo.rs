@@ -57,13 +57,26 @@ fn questions(name: &str, sample: &Value, turns: &HashMap<TurnKey, usize>) -> Out
         // Without evidence in the conversation nothing can be found.
         (!evidence.is_empty()).then(|| Question {
             id: format!("{name}/{at}"),
-            category: qa["category"].to_string(),
+            category: category(&qa["category"]),
             text: qa["question"].as_str().unwrap_or_default().to_owned(),
             evidence: evidence.into_iter().map(|card| [card].into()).collect(),
-            outdated: BTreeSet::new(),
+            ..Question::default()
         })
     });
     Ok(questions.collect())
+}
+
+/// The number of a category with what it means.
+fn category(number: &Value) -> String {
+    let name = match number.as_u64() {
+        Some(1) => "multi-hop",
+        Some(2) => "time",
+        Some(3) => "inference",
+        Some(4) => "single-hop",
+        Some(5) => "adversarial",
+        _ => return number.to_string(),
+    };
+    format!("{number} {name}")
 }
 
 /// Every `D:?(\d+):0*(\d+)` in a text: the labels are written in several ways.
@@ -88,6 +101,12 @@ fn evidence_keys(text: &str) -> Vec<TurnKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn categories_have_names() {
+        assert_eq!(category(&1.into()), "1 multi-hop");
+        assert_eq!(category(&9.into()), "9");
+    }
 
     #[test]
     fn labels_are_read_in_all_their_spellings() {

@@ -104,7 +104,7 @@ fn corpus(user: User, shape: Shape) -> Outcome<Corpus> {
                 category: labelled.mode,
                 text: labelled.question,
                 evidence,
-                outdated: BTreeSet::new(),
+                ..Question::default()
             })
         })
         .collect::<Outcome<_>>()?;

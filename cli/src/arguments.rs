@@ -49,6 +49,27 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_enum, default_value_t = ModelKind::Builtin, hide_possible_values = true)]
     #[arg(value_name = "builtin|none")]
     pub(crate) model: ModelKind,
+    /// Turn text into vectors with the sentence encoder in this folder
+    #[arg(long, global = true, value_name = "FOLDER", env = "MEMCARDS_ENCODER", hide_env_values = true)]
+    #[arg(conflicts_with = "embedder_url")]
+    pub(crate) encoder: Option<PathBuf>,
+    /// Turn text into vectors with a service that has an OpenAI-compatible /v1/embeddings
+    #[arg(long, global = true, value_name = "URL", env = "MEMCARDS_EMBEDDER_URL", hide_env_values = true)]
+    #[arg(requires = "embedder_model")]
+    pub(crate) embedder_url: Option<String>,
+    /// The service's name of the model
+    #[arg(long, global = true, value_name = "NAME", env = "MEMCARDS_EMBEDDER_MODEL", hide_env_values = true)]
+    pub(crate) embedder_model: Option<String>,
+    /// Numbers per vector of the service's model [default: the service is asked]
+    #[arg(long, global = true, value_name = "NUMBER")]
+    pub(crate) embedder_dimensions: Option<usize>,
+    /// Key of the service; best given in the environment
+    #[arg(long, global = true, value_name = "KEY", env = "MEMCARDS_EMBEDDER_KEY", hide_env_values = true)]
+    pub(crate) embedder_key: Option<String>,
+    /// Let the model take the place of the one that the store was made with; `reembed` then
+    /// makes all vectors anew
+    #[arg(long, global = true)]
+    pub(crate) replace_model: bool,
 }
 
 /// Where the present comes from.
@@ -102,6 +123,9 @@ pub(crate) enum Command {
     Import(exchange::ImportArguments),
     /// Write everything as JSON Lines; all tenants unless --tenant names one
     Export(exchange::ExportArguments),
+    /// Give every card a vector of the present model; all tenants unless --tenant names one
+    #[command(after_help = example!("memcards reembed", "memcards reembed --encoder ./e5-small --replace-model"))]
+    Reembed(NoArguments),
     /// Copy the store into a new directory while it stays in use
     Backup(admin::BackupArguments),
     /// Read everything and check every checksum; changes nothing

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memcards::embed::Embedder;
 use memcards::{Clock, Error, ManualClock, Options, Result, Store, SystemClock, Tenant, Timestamp};
 
 use crate::arguments::{ClockKind, Global, ModelKind};
@@ -53,18 +54,57 @@ pub(crate) fn open_at(global: &Global, create: bool, start: Timestamp) -> Result
     // Identifiers of a store cannot be guessed from another one; with a manual clock the
     // same commands give the same identifiers.
     let seed = if manual { 0 } else { RandomState::new().hash_one("memcards") };
-    let options = Options { create, clock, seed, ..options(global) };
+    let options = Options { create, clock, seed, ..options(global)? };
     let store = Store::open(directory(global)?, options)?;
     Ok(Door { store, named_tenant: global.tenant.clone(), json: global.json })
 }
 
 /// The options that are the same for every command.
-pub(crate) fn options(global: &Global) -> Options {
-    let mut options = Options::default();
+pub(crate) fn options(global: &Global) -> Result<Options> {
+    let mut options = Options { reembed: global.replace_model, ..Options::default() };
     if global.model == ModelKind::None {
         options.embedder = None;
     }
-    options
+    if let Some(folder) = &global.encoder {
+        options.embedder = Some(encoder(folder)?);
+    }
+    if let Some(url) = &global.embedder_url {
+        options.embedder = Some(service(url, global)?);
+    }
+    Ok(options)
+}
+
+#[cfg(feature = "encoder")]
+fn encoder(folder: &Path) -> Result<Arc<dyn Embedder>> {
+    Ok(Arc::new(memcards::embed::Encoder::open(folder)?))
+}
+
+#[cfg(not(feature = "encoder"))]
+fn encoder(_folder: &Path) -> Result<Arc<dyn Embedder>> {
+    Err(not_built("encoder", "encoder"))
+}
+
+#[cfg(feature = "remote-embedder")]
+fn service(url: &str, global: &Global) -> Result<Arc<dyn Embedder>> {
+    use memcards::embed::{RemoteEmbedder, RemoteOptions};
+    let model = global.embedder_model.as_deref().unwrap_or_default();
+    let options = RemoteOptions {
+        api_key: global.embedder_key.clone(),
+        dimensions: global.embedder_dimensions,
+        ..RemoteOptions::new(url, model)
+    };
+    Ok(Arc::new(RemoteEmbedder::open(options)?))
+}
+
+#[cfg(not(feature = "remote-embedder"))]
+fn service(_url: &str, _global: &Global) -> Result<Arc<dyn Embedder>> {
+    Err(not_built("embedder-url", "remote-embedder"))
+}
+
+#[cfg(not(all(feature = "encoder", feature = "remote-embedder")))]
+fn not_built(flag: &str, feature: &str) -> Error {
+    let what = format!("--{flag} needs memcards built with `--features {feature}`");
+    Error::Unavailable(what)
 }
 
 /// The directory of the store: as told, or in the platform's data folder.

@@ -432,3 +432,56 @@ fn the_same_commands_with_a_manual_clock_give_the_same_bytes() {
     let id = || Place::new().run(&["remember", "x", "--json"]).ok()["id"].to_string();
     assert_ne!(id()[21..], id()[21..]);
 }
+
+#[test]
+fn reembed_gives_vectors_to_what_was_written_without_a_model() {
+    let place = Place::new();
+    remember(&place, DAY1, &["The kettle is new.", "--model", "none"]);
+    let refused = place.at(DAY1, &["reembed", "--model", "none", "--json"]);
+    assert_eq!(refused.error(), "unavailable");
+    let ran = place.at(DAY1, &["reembed"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("embedded 1 texts of 1 cards"), "{ran:?}");
+    let again = place.json_at(DAY1, &["reembed", "--tenant", "default"]).ok();
+    assert_eq!((&again["cards"], &again["embedded"]), (&1.into(), &0.into()));
+    assert_eq!(place.at(DAY1, &["reembed", "--tenant", "nobody", "--json"]).error(), "not_found");
+    let answers = place.shell("{\"verb\":\"reembed\"}\n{\"verb\":\"reembed\",\"tenants\":1}\n").lines();
+    assert_eq!((&answers[0]["ok"], &answers[1]["error"]["field"]), (&true.into(), &"tenants".into()));
+}
+
+#[test]
+#[cfg(not(feature = "encoder"))]
+fn an_encoder_that_is_not_built_in_is_named() {
+    let place = Place::new();
+    let ran = place.run(&["--store", "store", "--encoder", "folder", "remember", "x", "--json"]);
+    assert_eq!(ran.error(), "unavailable");
+    assert!(ran.out.contains("--features encoder"), "{ran:?}");
+}
+
+#[test]
+#[cfg(not(feature = "remote-embedder"))]
+fn a_service_that_is_not_built_in_is_named() {
+    let place = Place::new();
+    let service = ["--embedder-url", "http://localhost:1", "--embedder-model", "m"];
+    let ran = place.run(&[&["--store", "store"], &service[..], &["remember", "x", "--json"]].concat());
+    assert_eq!(ran.error(), "unavailable");
+    assert!(ran.out.contains("--features remote-embedder"), "{ran:?}");
+    assert_eq!(place.run(&["--embedder-url", "http://localhost:1", "stats"]).code, 2);
+}
+
+#[test]
+#[cfg(feature = "encoder")]
+fn an_encoder_takes_the_place_of_the_built_in_model_when_told() {
+    let place = Place::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../engine/tests/encoder/bert");
+    remember(&place, DAY1, &["The key is under the blue pot."]);
+    let encoder = ["--encoder", folder];
+    let stats = [&["stats", "--json"], &encoder[..]].concat();
+    assert_eq!(place.at(DAY1, &stats).error(), "model_mismatch");
+    let reembed = [&["reembed", "--replace-model", "--json"], &encoder[..]].concat();
+    assert_eq!(place.at(DAY1, &reembed).ok()["embedded"], 1);
+    assert!(place.at(DAY1, &stats).ok()["model"].as_str().expect("a model").starts_with("bert-2x32-"));
+    let missing = place.at(DAY1, &["stats", "--encoder", "nowhere", "--json"]);
+    assert_eq!(missing.error(), "unavailable");
+    assert!(missing.out.contains("nowhere/config.json"), "{missing:?}");
+}

@@ -16,12 +16,12 @@ pub fn snapshot(bytes: &[u8]) {
     lookups::fuzz(bytes);
     let sealed = [bytes, &xxhash_rust::xxh3::xxh3_64(bytes).to_le_bytes()].concat();
     for bytes in [bytes, &sealed] {
-        let Ok((partition, _)) = snapshot::decode(bytes) else { continue };
+        let Ok((partition, ..)) = snapshot::decode(bytes) else { continue };
         let rows = partition.len();
-        let written = snapshot::encode(&partition).and_then(|bytes| {
+        let written = snapshot::encode(&partition, 0).and_then(|bytes| {
             snapshot::decode(&bytes)
                 .map_err(crate::Error::Internal)
-                .map(|(partition, _): (Partition, usize)| partition.len())
+                .map(|(partition, ..): (Partition, _, _)| partition.len())
         });
         assert_eq!(written.ok(), Some(rows));
     }

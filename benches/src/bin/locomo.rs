@@ -1,22 +1,10 @@
 //! Recall on LoCoMo conversations, one fresh store each, through the public API.
 
-use clap::Parser;
-use memcards_benches::{Outcome, locomo, report};
-
-/// Recall on LoCoMo conversations.
-#[derive(Parser)]
-struct Command {
-    #[command(flatten)]
-    arguments: report::Arguments,
-}
+use memcards_benches::report::{Arguments, Shape};
+use memcards_benches::{Outcome, locomo};
 
 fn main() -> Outcome {
-    let Command { arguments } = Command::parse();
-    let log = report::open_log(&arguments)?;
-    let corpora = locomo::read(arguments.data()?)?;
-    let value = report::run("LoCoMo by turn", corpora, &arguments, log.as_ref())?;
-    if arguments.json {
-        println!("{value:#}");
-    }
-    Ok(())
+    let arguments = Arguments::parse("Recall on LoCoMo conversations");
+    let shape = Shape::of("LoCoMo by turn", locomo::read(arguments.data()?)?);
+    arguments.run("Recall on LoCoMo", vec![shape])
 }

@@ -1,28 +1,16 @@
 //! Recall on the Chinese MemoryBank, once with a card per message, once per exchange.
 
-use clap::Parser;
-use memcards_benches::memorybank::{Shape, read};
-use memcards_benches::{Outcome, report};
-
-/// Recall on the Chinese MemoryBank.
-#[derive(Parser)]
-struct Command {
-    #[command(flatten)]
-    arguments: report::Arguments,
-}
+use memcards_benches::Outcome;
+use memcards_benches::memorybank::{self, Shape::Messages, Shape::Records};
+use memcards_benches::report::{Arguments, Shape};
 
 fn main() -> Outcome {
-    let Command { arguments } = Command::parse();
-    let log = report::open_log(&arguments)?;
-    let mut values = Vec::new();
-    for (shape, title) in
-        [(Shape::Messages, "MemoryBank, card per message"), (Shape::Records, "MemoryBank, card per exchange")]
-    {
-        let corpora = read(arguments.data()?, shape)?;
-        values.push(report::run(title, corpora, &arguments, log.as_ref())?);
-    }
-    if arguments.json {
-        println!("{:#}", serde_json::Value::from(values));
-    }
-    Ok(())
+    let arguments = Arguments::parse("Recall on the Chinese MemoryBank");
+    let messages = memorybank::read(arguments.data()?, Messages)?;
+    let records = memorybank::read(arguments.data()?, Records)?;
+    let shapes = vec![
+        Shape::of("MemoryBank, card per message", messages),
+        Shape::of("MemoryBank, card per exchange", records),
+    ];
+    arguments.run("Recall on MemoryBank", shapes)
 }

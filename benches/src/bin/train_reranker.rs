@@ -28,6 +28,9 @@ struct Command {
     /// Trees.
     #[arg(long, default_value_t = Settings::default().trees)]
     trees: usize,
+    /// Models that are averaged.
+    #[arg(long, default_value_t = Settings::default().bags)]
+    bags: usize,
     /// Levels of a tree.
     #[arg(long, default_value_t = Settings::default().depth)]
     depth: usize,
@@ -55,6 +58,7 @@ fn main() -> Outcome {
     let command = Command::parse();
     let settings = Settings {
         trees: command.trees,
+        bags: command.bags,
         depth: command.depth,
         rate: command.rate,
         ridge: command.ridge,

@@ -1,4 +1,4 @@
-//! Commands about the store as a whole: `backup`, `verify`, `stats`, `tenants`; and
+//! Commands about the store as a whole: `reembed`, `backup`, `verify`, `stats`, `tenants`; and
 //! `completions`.
 
 use std::io::Write;
@@ -43,6 +43,23 @@ pub(crate) fn backup(arguments: &BackupArguments, door: &Door, out: &mut dyn Wri
     Ok(())
 }
 
+pub(crate) fn reembed(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
+    let tenant = door.named_tenant.as_deref();
+    if door.json {
+        return print_answer(&answer(door, "reembed", json!({ "tenant": tenant }), None)?, out);
+    }
+    let progress = Progress::start("looking at cards");
+    let done = door.store.reembed(tenant, |done| progress.at(done))?;
+    drop(progress);
+    let (good, model) = (style::GOOD, render::printable(&done.model));
+    write!(out, "{good}embedded{good:#} {} texts of {} cards with {model}", done.embedded, done.cards)?;
+    if done.removed > 0 {
+        write!(out, "; {} have no vector any more", done.removed)?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
 pub(crate) fn verify(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
     if door.json {
         let answer = answer(door, "verify", json!({}), None)?;
@@ -81,6 +98,9 @@ pub(crate) fn statistics(door: &Door, out: &mut dyn Write) -> Result<(), Failure
         line("tenants", figures.tenants.to_string())?;
         line("file", size(figures.file_bytes))?;
         line("model", figures.model.as_deref().map_or("none yet".into(), render::printable))?;
+        if figures.reembedding {
+            line("vectors", "some come from an earlier model and are not searched; run reembed".into())?;
+        }
         if let Some(why) = &figures.read_only {
             line("read-only", render::printable(why))?;
         }

@@ -36,6 +36,7 @@ pub(crate) fn run(command: Command, door: &Door, out: &mut dyn Write) -> Result<
         Command::Import(arguments) => exchange::import(&arguments, door, out),
         Command::Export(arguments) => exchange::export(&arguments, door, out),
         Command::Backup(arguments) => admin::backup(&arguments, door, out),
+        Command::Reembed(_) => admin::reembed(door, out),
         Command::Verify(_) => admin::verify(door, out),
         Command::Stats(_) => admin::statistics(door, out),
         Command::Tenants(_) => admin::tenants(door, out),

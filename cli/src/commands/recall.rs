@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
+use memcards::calendar::Zone;
 use memcards::card::Track;
 use memcards::filter::Filter;
 use memcards::recall::Weights;
@@ -49,6 +50,9 @@ pub(crate) struct RecallArguments {
     /// Only what happened before this instant
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
+    /// Zone in which times in the question are meant: an IANA name or an offset [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<Zone>,
     /// What was true at this instant
     #[arg(long, value_name = "TIME")]
     as_of: Option<Timestamp>,
@@ -83,6 +87,7 @@ pub(crate) fn run(arguments: RecallArguments, door: &Door, out: &mut dyn Write) 
         entities: arguments.entities,
         since: arguments.since,
         until: arguments.until,
+        zone: arguments.zone,
         as_of: arguments.as_of,
         known_at: arguments.known_at,
         include: arguments.include,

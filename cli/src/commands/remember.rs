@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Read, Write};
 
 use clap::Args;
+use memcards::calendar::Zone;
 use memcards::card::{CardId, Fact, Limits, Link, Polarity, Provenance, Role, Track};
 use memcards::{Duration, Error, Outcome, Remember, Remembered, Timestamp};
 use serde_json::{Map, Value};
@@ -53,6 +54,9 @@ pub(crate) struct RememberArguments {
     /// From when it is true
     #[arg(long, value_name = "TIME")]
     valid_from: Option<Timestamp>,
+    /// Zone in which times in the content are meant: an IANA name or an offset [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<Zone>,
     /// Until when (exclusive) it is true
     #[arg(long, value_name = "TIME")]
     valid_to: Option<Timestamp>,
@@ -126,6 +130,7 @@ fn request(arguments: RememberArguments) -> Result<Remember, Error> {
         tags: arguments.tags,
         attributes: arguments.attributes.map(|json| json.0).unwrap_or_default(),
         occurred_at: arguments.occurred_at,
+        zone: arguments.zone,
         valid_from: arguments.valid_from,
         valid_to: arguments.valid_to,
         ttl: arguments.ttl,

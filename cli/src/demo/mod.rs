@@ -42,7 +42,7 @@ pub(crate) fn run(global: &Global, out: &mut dyn Write) -> Result<(), Failure> {
         None => store::directory(global)?,
     };
     let clock = Arc::new(ManualClock::new(Timestamp::default()));
-    let options = Options { clock: clock.clone(), seed: 0, ..store::options(global) };
+    let options = Options { clock: clock.clone(), seed: 0, ..store::options(global)? };
     let store = Store::open(&directory, options)?;
     if !store.tenants()?.is_empty() {
         let message = format!("{} holds memories already; the demo wants a new store", directory.display());

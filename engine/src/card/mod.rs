@@ -142,6 +142,28 @@ named_enum! {
 }
 
 named_enum! {
+    /// What kind of thing a name in a text is the name of.
+    MentionKind {
+        /// A person.
+        Person = 0 "person",
+        /// A company, authority, school, …
+        Organisation = 1 "organisation",
+        /// A city, country, street, …
+        Place = 2 "place",
+        /// A product or model.
+        Product = 3 "product",
+        /// An order number, a ticket, a version, …
+        Identifier = 4 "identifier",
+        /// A title of a book, film, song, …
+        Title = 5 "title",
+        /// An address to write to or to open.
+        Contact = 6 "contact",
+        /// It cannot be told.
+        Other = 7 "other",
+    }
+}
+
+named_enum! {
     /// How two cards relate.
     LinkKind {
         /// They concern the same thing.
@@ -222,6 +244,30 @@ pub struct Source {
     pub occurred_at: Option<Timestamp>,
 }
 
+/// A time that a content names, as it was understood when it was told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeSpan {
+    /// The words.
+    pub phrase: String,
+    /// The first instant; absent where it has no beginning ("until June").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Timestamp>,
+    /// The first instant after it; absent where it has no end ("since 2020").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Timestamp>,
+}
+
+/// Somebody or something that a content mentions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mention {
+    /// The name as it is written.
+    pub name: String,
+    /// What kind of thing it is, as far as can be told.
+    pub kind: MentionKind,
+}
+
 /// Who changed a card, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -263,6 +309,12 @@ pub struct Card {
     /// People, projects, products, order numbers (at most 64 of 256 bytes).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<String>,
+    /// Names that were found in the content when it was written (at most 32 of 256 bytes).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<Mention>,
+    /// Times that the content names, as understood when it was told (at most 16).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<TimeSpan>,
     /// Labels (at most 64 of 256 bytes).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

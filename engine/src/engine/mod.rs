@@ -60,6 +60,8 @@ pub struct Options {
     pub recall: recall::Settings,
     /// Looks at the best turns of a recall once more (default: the built-in model).
     pub reranker: Option<Arc<dyn recall::rerank::Reranker>>,
+    /// Decides how to look for the answer of a question (default: by rules).
+    pub controller: Arc<dyn recall::Controller>,
     /// The file system.
     pub io: Arc<dyn Io>,
 }
@@ -80,6 +82,7 @@ impl Default for Options {
             reembed: false,
             recall: recall::Settings::default(),
             reranker: Some(recall::rerank::builtin()),
+            controller: Arc::new(recall::Rules),
             io: Arc::new(RealIo),
         }
     }
@@ -104,6 +107,7 @@ struct Inner {
     model: OnceLock<ModelRecord>,
     recall: recall::Settings,
     reranker: Option<Arc<dyn recall::rerank::Reranker>>,
+    controller: Arc<dyn recall::Controller>,
 }
 
 impl Drop for Inner {
@@ -187,6 +191,7 @@ impl Store {
                 model: OnceLock::new(),
                 recall: options.recall,
                 reranker: options.reranker,
+                controller: options.controller,
             }),
         })
     }
@@ -284,6 +289,10 @@ impl Store {
 
     pub(crate) fn reranker(&self) -> Option<&dyn recall::rerank::Reranker> {
         self.inner.reranker.as_deref()
+    }
+
+    pub(crate) fn controller(&self) -> &dyn recall::Controller {
+        self.inner.controller.as_ref()
     }
 
     pub(crate) fn cache(&self) -> &IndexCache {

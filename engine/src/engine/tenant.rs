@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use crate::calendar::Zone;
 use crate::card::{
     Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_vector,
 };
@@ -12,8 +13,10 @@ use crate::forget::{Forgetting, Restoring};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
 use crate::learn::edge;
+use crate::learn::extract::extract;
 use crate::learn::remember::{Draft, begin};
 use crate::recall;
+use crate::recall::days::KnownDays;
 use crate::store::{EncodedCard, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{
@@ -136,7 +139,7 @@ impl Tenant {
         let drafts = requests.into_iter().map(|request| self.draft(request)).collect();
         let answers = self.store.write_drafts(drafts)?;
         if let Some(tenant) = self.id()? {
-            Track::ALL.into_iter().for_each(|track| self.store.inner.cache.relieve(tenant, *track));
+            Track::ALL.iter().for_each(|track| self.store.inner.cache.relieve(tenant, *track));
         }
         Ok(answers)
     }
@@ -299,6 +302,8 @@ impl Tenant {
             fact: request.fact,
             polarity: request.polarity.unwrap_or(Polarity::Affirmed),
             entities: request.entities,
+            mentions: vec![],
+            times: vec![],
             tags: request.tags,
             attributes: request.attributes,
             merge_key: request.merge_key,
@@ -330,6 +335,9 @@ impl Tenant {
         limits.card(&card)?;
         limits.items("links", card.links.len())?;
         self.check_reason(&card.reason)?;
+        let speaker = card.source().and_then(|source| source.speaker.clone());
+        let known = KnownDays::of(self, speaker.as_deref());
+        extract(&mut card, &request.zone.unwrap_or_default(), &known);
         let (vector, model, degraded) = self.embed(&card.content, request.vector)?;
         begin(&mut card);
         card.vector_version = if vector.is_some() { card.version } else { 0 };
@@ -446,6 +454,10 @@ impl Tenant {
         }
         self.store.inner.limits.card(&card)?;
         self.check_reason(&card.reason)?;
+        if card.content != base.content || card.occurred_at != base.occurred_at {
+            let speaker = base.source().and_then(|source| source.speaker.clone());
+            extract(&mut card, &Zone::default(), &KnownDays::of(self, speaker.as_deref()));
+        }
         let (vector, model, degraded) = match card.content != base.content || vector_given.is_some() {
             // A card of its own takes a vector along, unless that comes from an earlier model.
             false if restated && self.has_stale_vector(&base)? => {

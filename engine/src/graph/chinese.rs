@@ -149,7 +149,7 @@ fn given(finder: &Finder<'_, '_>, at: usize) -> Found {
 /// 王老师, 张总.
 fn titled(finder: &Finder<'_, '_>, at: usize) -> Found {
     let title = |at: usize| finder.token(at).is_some_and(|token| token.has(Tag::CHINESE_TITLE));
-    (is_surname(finder, at) && title(at + 1) && !(finder.key(at + 1) == "工" && !boundary(finder, at + 2)))
+    (is_surname(finder, at) && title(at + 1) && (finder.key(at + 1) != "工" || boundary(finder, at + 2)))
         .then_some((at + 2, None, Kind::Person))
 }
 

@@ -296,7 +296,7 @@ fn kind(finder: &Finder<'_, '_>, at: usize, end: usize, tokens: &[&Token]) -> Op
     }
     if single
         && first.has(Tag::PLACE)
-        && !(first.has(Tag::GIVEN) && !matches!(before, "in" | "to" | "from" | "near"))
+        && (!first.has(Tag::GIVEN) || matches!(before, "in" | "to" | "from" | "near"))
     {
         return Some(Kind::Place);
     }

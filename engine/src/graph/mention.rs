@@ -192,7 +192,14 @@ pub(super) fn found(words: &Words<'_>, names: &Names) -> Vec<Mention> {
             let end = end.max(at + 1);
             let range = finder.span(at, end);
             let name = name.unwrap_or_else(|| words.text()[range.clone()].to_owned());
-            all.push(Mention { range, name, kind });
+            let mut mention = Mention { range, name, kind };
+            // Known names within a title give way to it, unless one is the whole title.
+            while let Some(inner) = known.next_if(|known| known.range.start < mention.range.end) {
+                if mention.kind == Kind::Title && words.text()[inner.range.clone()] == mention.name {
+                    (mention.name, mention.kind) = (inner.name, inner.kind);
+                }
+            }
+            all.push(mention);
             at = end;
         } else {
             at += 1;
@@ -329,7 +336,9 @@ impl Finder<'_, '_> {
             return None;
         }
         let range = first.range().start..inner.last()?.range().end;
-        Some((at + length + 2, Some(self.words.text()[range].trim().to_owned()), Kind::Title))
+        let title = self.words.text()[range].trim();
+        // Marks in brackets are no title.
+        title.contains(char::is_alphanumeric).then(|| (at + length + 2, Some(title.to_owned()), Kind::Title))
     }
 
     fn is_title(&self, inner: &[Token]) -> bool {

@@ -14,6 +14,7 @@ pub(crate) mod named;
 pub(crate) mod partition;
 pub(crate) mod present;
 pub mod rows;
+pub(crate) mod said;
 pub(crate) mod sense;
 pub(crate) mod snapshot;
 pub mod text;

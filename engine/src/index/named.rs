@@ -88,7 +88,7 @@ fn keys(card: &Card) -> (Vec<String>, Vec<String>) {
         (None, Some(fact)) => others.push(name_key(&fact.entity)),
         (None, None) => {}
     }
-    for name in &card.entities {
+    for name in card.entities.iter().chain(card.mentions.iter().map(|mention| &mention.name)) {
         let key = name_key(name);
         if !edges.contains(&key) && !others.contains(&key) {
             others.push(key);

@@ -13,7 +13,8 @@ use crate::index::conversation::Conversations;
 use crate::index::named::NamedRows;
 use crate::index::present::Present;
 use crate::index::rows::RowSet;
-use crate::index::sense::Sense;
+use crate::index::said::{Said, Saying};
+use crate::index::sense::{Sense, beginning};
 use crate::index::text::{DocumentTerms, NO_ROW, TextIndex, Windows, analyze_document};
 use crate::index::vector::{Maintenance, VectorIndex, VectorOptions};
 use crate::judge::{self, Analysis};
@@ -38,6 +39,8 @@ pub(crate) struct Row {
     pub(crate) excludes: Option<Box<str>>,
     /// What the content speaks of and holds.
     pub(crate) sense: Sense,
+    /// What the content says of entities.
+    pub(crate) says: Box<[Saying]>,
 }
 
 /// The facts of a row that every search looks at, kept together for speed.
@@ -109,6 +112,7 @@ pub(crate) struct Prepared {
     hashes: [Option<u64>; 2],
     terms: DocumentTerms,
     sense: Sense,
+    says: Box<[Saying]>,
 }
 
 impl Prepared {
@@ -120,7 +124,13 @@ impl Prepared {
             (true, Some(analysis)) if !analysis.refers_back() => analysis.lookup_hashes(),
             (true, _) => judge::analyze(statement(card)).lookup_hashes(),
         };
-        Self { hashes, terms: analyze_document(&searched_text(card)), sense: Sense::of(&card.content) }
+        let speaker = card.source().and_then(|source| source.speaker.as_deref());
+        Self {
+            hashes,
+            terms: analyze_document(&searched_text(card)),
+            sense: Sense::of(&card.content),
+            says: Saying::of(beginning(&card.content), speaker),
+        }
     }
 }
 
@@ -142,6 +152,9 @@ pub(crate) struct Partition {
     named: NamedRows,
     /// By concept, how many of the rows that every view of the present shows speak of it.
     concepts: BTreeMap<Concept, u32>,
+    said: Said,
+    /// Rows whose content names a time.
+    timed: RowSet,
     /// Open rows that rule something out.
     exclusions: BTreeSet<u32>,
     /// Rows whose vector comes from an earlier model.
@@ -202,6 +215,7 @@ impl Partition {
             question: is_question(&card.content),
             excludes: excluded(card),
             sense: prepared.sense,
+            says: prepared.says.clone(),
             card: stripped(card),
             until: Timestamp::MAX,
         };
@@ -303,6 +317,10 @@ impl Partition {
         self.hot.push(hot);
         self.voices.push(voice);
         self.senses.push(row.sense);
+        self.said.add(number, &row.says);
+        if !row.card.times.is_empty() {
+            self.timed.insert(number);
+        }
         if current && row.excludes.is_some() {
             self.exclusions.insert(number);
         }
@@ -461,6 +479,16 @@ impl Partition {
         &self.voices
     }
 
+    /// What the rows say of entities.
+    pub(crate) fn said(&self) -> &Said {
+        &self.said
+    }
+
+    /// Rows whose content names a time.
+    pub(crate) fn timed(&self) -> &RowSet {
+        &self.timed
+    }
+
     /// The sense of every row, in order.
     pub(crate) fn senses(&self) -> &[Sense] {
         &self.senses
@@ -532,7 +560,8 @@ impl Partition {
             let bytes = index.bytes();
             bytes.vectors + bytes.codes + bytes.links + bytes.other
         });
-        let others = self.conversations.bytes() + self.present.bytes() + self.named.bytes();
+        let others =
+            self.conversations.bytes() + self.present.bytes() + self.named.bytes() + self.said.bytes();
         self.row_bytes + self.text.bytes() + vectors + others
     }
 
@@ -595,7 +624,9 @@ fn stripped(card: &Card) -> Card {
 
 fn row_bytes(row: &Row) -> usize {
     let card = &row.card;
-    let lists = card.entities.iter().chain(&card.tags).map(|text| text.len() + 24).sum::<usize>();
+    let lists = card.entities.iter().chain(&card.tags).map(|text| text.len() + 24).sum::<usize>()
+        + card.mentions.iter().map(|mention| mention.name.len() + 32).sum::<usize>()
+        + card.times.iter().map(|time| time.phrase.len() + 56).sum::<usize>();
     let attributes =
         card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
     size_of::<Row>() + size_of::<Hot>() + size_of::<Voice>() + size_of::<Sense>() + 160 + lists + attributes

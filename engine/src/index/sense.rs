@@ -7,7 +7,7 @@
 use crate::graph::{self, ConceptSet, ContentShape, Length};
 
 /// Changes whenever the rules read something else in a text.
-pub(crate) const SENSE_VERSION: u32 = graph::LEXICON_VERSION;
+pub(crate) const SENSE_VERSION: u32 = graph::LEXICON_VERSION << 8 | 1;
 
 /// Of longer texts only the beginning is read, up to so many bytes.
 const READ_MOST: usize = 8 * 1024;
@@ -19,13 +19,68 @@ pub(crate) struct Sense {
     pub(crate) concepts: ConceptSet,
     /// What it holds.
     pub(crate) shape: ContentShape,
+    /// True when it says that something has changed or was said wrongly.
+    pub(crate) changes: bool,
+}
+
+/// Words of change and correction.
+const CHANGES: [&str; 40] = [
+    "actually",
+    "anymore",
+    "any more",
+    "cancelled",
+    "canceled",
+    "changed",
+    "correction",
+    "ended up",
+    "i meant",
+    "i was wrong",
+    "instead",
+    "moved",
+    "my mistake",
+    "no longer",
+    "not any more",
+    "now it",
+    "postponed",
+    "quit",
+    "rather than",
+    "renamed",
+    "replaced",
+    "rescheduled",
+    "scratch that",
+    "sold",
+    "stopped",
+    "swapped",
+    "switched",
+    "turns out",
+    "used to",
+    "不再",
+    "其实",
+    "取消",
+    "换成",
+    "改",
+    "更正",
+    "记错",
+    "说错",
+    "搬",
+    "推迟",
+    "现在是",
+];
+
+fn says_change(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    CHANGES.iter().any(|word| lower.contains(word))
 }
 
 impl Sense {
     /// Reads a text.
     pub(crate) fn of(text: &str) -> Self {
         let text = beginning(text);
-        Self { concepts: graph::concepts(text), shape: graph::content_shape(text) }
+        Self {
+            concepts: graph::concepts(text),
+            shape: graph::content_shape(text),
+            changes: says_change(text),
+        }
     }
 
     /// The bytes of a sense.
@@ -41,6 +96,7 @@ impl Sense {
             shape.question,
             shape.small_talk,
             shape.first_person,
+            self.changes,
         ];
         let bits = flags.iter().enumerate().map(|(at, flag)| u16::from(*flag) << at).sum::<u16>();
         let length = LENGTHS.iter().position(|length| *length == shape.length).unwrap_or(0) as u16;
@@ -69,8 +125,9 @@ impl Sense {
                 question: flag(6),
                 small_talk: flag(7),
                 first_person: flag(8),
-                length: LENGTHS.get(usize::from(bits >> 9)).copied().unwrap_or_default(),
+                length: LENGTHS.get(usize::from(bits >> 10)).copied().unwrap_or_default(),
             },
+            changes: flag(9),
         }
     }
 }
@@ -97,6 +154,7 @@ mod tests {
             "谢谢！",
             "",
             "她养了三只猫，你呢？",
+            "I moved; it is no longer there.",
             "We stayed for two weeks with Anna.",
         ] {
             let sense = Sense::of(text);

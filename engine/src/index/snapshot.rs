@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Result;
 use crate::index::partition::{Partition, Row};
+use crate::index::said::Saying;
 use crate::index::sense::{SENSE_VERSION, Sense};
 use crate::index::text::{ANALYZER_VERSION, TextIndex};
 use crate::store::record;
@@ -83,6 +84,12 @@ fn encode_row(row: &Row, out: &mut Vec<u8>) -> Result<()> {
     out.extend_from_slice(&row.length.to_le_bytes());
     out.push(u8::from(row.question));
     out.extend_from_slice(&row.sense.to_bytes());
+    out.push(row.says.len() as u8);
+    for saying in &row.says {
+        let (kind, parts) = saying.parts();
+        out.push(kind);
+        parts.iter().for_each(|part| section(out, part.as_bytes()));
+    }
     section(out, row.excludes.as_deref().unwrap_or_default().as_bytes());
     section(out, &card);
     Ok(())
@@ -99,10 +106,20 @@ fn decode_row(reader: &mut Reader<'_>) -> Result<Row, String> {
     let length = reader.u32()?;
     let question = reader.array::<1>()? == [1];
     let sense = Sense::from_bytes(reader.array()?);
+    let [count] = reader.array()?;
+    let says = (0..count).map(|_| decode_saying(reader)).collect::<Result<_, String>>()?;
     let excludes = std::str::from_utf8(reader.section()?).map_err(|e| e.to_string())?;
     let excludes = Some(excludes).filter(|object| !object.is_empty()).map(Into::into);
     let card = record::decode_card(reader.section()?)?;
-    Ok(Row { card, until, topic, subject, length, question, excludes, sense })
+    Ok(Row { card, until, topic, subject, length, question, excludes, sense, says })
+}
+
+fn decode_saying(reader: &mut Reader<'_>) -> Result<Saying, String> {
+    let [kind] = reader.array()?;
+    let mut text =
+        || Ok::<_, String>(std::str::from_utf8(reader.section()?).map_err(|e| e.to_string())?.to_owned());
+    let parts = [text()?, text()?, text()?];
+    Saying::from_parts(kind, parts).ok_or_else(|| format!("unknown kind of saying {kind}"))
 }
 
 fn section(out: &mut Vec<u8>, bytes: &[u8]) {

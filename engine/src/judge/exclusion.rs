@@ -267,7 +267,7 @@ pub fn recommends(text: &str) -> bool {
 #[must_use]
 pub fn speaks_of(text: &str, object: &str) -> bool {
     let text = text.to_lowercase();
-    if object.chars().any(|c| !c.is_ascii()) {
+    if !object.is_ascii() {
         return object.split_whitespace().all(|part| text.contains(part));
     }
     let found: Vec<String> = words(&text).map(singular).collect();

@@ -8,6 +8,7 @@ pub(crate) mod analyses;
 mod compare;
 pub(crate) mod correct;
 pub(crate) mod edge;
+pub(crate) mod extract;
 pub(crate) mod remember;
 
 use std::cell::OnceCell;

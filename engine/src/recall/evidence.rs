@@ -186,7 +186,7 @@ impl Evidence {
         }
         if scorer.date_idf > 0.0 {
             for row in shown.iter() {
-                if search.question.names_date(partition.hot()[row as usize].occurred) {
+                if search.shown[number].is_dated(row, search.question.times()) {
                     legs[row as usize].dated = 1.0;
                     legs[row as usize].coverage += scorer.date_idf / scorer.ideal;
                 }
@@ -412,7 +412,7 @@ fn legs_of(scorer: &Scorer<'_>, number: usize, rows: &[u32]) -> Vec<Legs> {
     }
     if scorer.date_idf > 0.0 {
         for (legs, row) in legs.iter_mut().zip(rows) {
-            if search.question.names_date(partition.hot()[*row as usize].occurred) {
+            if search.shown[number].is_dated(*row, search.question.times()) {
                 legs.dated = 1.0;
                 legs.coverage += scorer.date_idf / scorer.ideal;
             }

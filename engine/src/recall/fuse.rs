@@ -46,6 +46,8 @@ pub struct Parts {
     pub role: f32,
     /// Taken away because the card asks something itself.
     pub asks: f32,
+    /// Taken away because the question asks for another kind of memory.
+    pub track: f32,
     /// Lent by the turns before and after.
     pub neighbours: f32,
     /// Lent by the best cards of the session.
@@ -82,6 +84,7 @@ impl Parts {
             + self.speaker
             + self.role
             + self.asks
+            + self.track
             + self.neighbours
             + self.session
             + self.alone
@@ -100,6 +103,7 @@ impl Parts {
             &mut self.speaker,
             &mut self.role,
             &mut self.asks,
+            &mut self.track,
             &mut self.neighbours,
             &mut self.session,
             &mut self.alone,
@@ -118,6 +122,8 @@ pub(super) struct Search<'a> {
     pub(super) shown: &'a [Shown<'a>],
     /// Those of them that may be returned; `None` for all.
     pub(super) wanted: &'a [Option<RowSet>],
+    /// By partition, whether its track is unlikely to hold the answer.
+    pub(super) off_track: &'a [bool],
     /// Hits that are wanted.
     pub(super) top: usize,
     pub(super) limits: &'a Limits,
@@ -157,11 +163,10 @@ impl<'a> Scorer<'a> {
             shown.gather(terms, &mut statistics);
         }
         let mass = if terms.is_empty() { 0.0 } else { statistics.mass(terms) };
-        let hits: usize = match search.question.has_dates() {
-            true => {
-                search.shown.iter().map(|shown| shown.count_dated(|at| search.question.names_date(at))).sum()
-            }
-            false => 0,
+        let times = search.question.times();
+        let hits: usize = match times.is_empty() {
+            true => 0,
+            false => search.shown.iter().map(|shown| shown.count_dated(times)).sum(),
         };
         let date_idf = match hits {
             0 => 0.0,
@@ -260,9 +265,12 @@ impl<'a> Scorer<'a> {
             context: weights.context * legs.window,
             meaning: meaning * legs.vector,
             date: (weights.keywords + weights.context) * dated,
-            concepts: weights.concepts * legs.concepts,
             ..Parts::default()
         };
+        // A kind of thing is no find by itself: there are many dogs.
+        if parts.relevance_sum() > 0.0 {
+            parts.concepts = weights.concepts * legs.concepts;
+        }
         parts.coverage =
             -(1.0 - weights.coverage) * (1.0 - legs.coverage.min(1.0)) * (parts.keywords + parts.context);
         Own { relevance: parts.relevance_sum().max(0.0), parts }
@@ -285,6 +293,9 @@ impl<'a> Scorer<'a> {
         }
         if voice.question {
             apply(&mut parts.asks, weights.asks);
+        }
+        if self.search.off_track.get(number) == Some(&true) {
+            apply(&mut parts.track, weights.off_track);
         }
         own
     }

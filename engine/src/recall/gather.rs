@@ -176,17 +176,16 @@ impl Gathering<'_> {
 
     fn by_date(&self, rows: &mut Vec<u32>) {
         let search = self.scorer.search;
-        if !search.question.has_dates() {
+        let times = search.question.times();
+        if times.is_empty() {
             return;
         }
-        let partition = search.partitions[self.number];
-        let is = |micros: i64| search.question.names_date(micros);
-        if search.shown[self.number].count_dated(is) > search.limits.dated {
-            let dated = |row: u32| is(partition.hot()[row as usize].occurred);
-            rows.extend(self.by_words(|row| self.allowed.contains(row) && dated(row)));
+        let shown = &search.shown[self.number];
+        if shown.count_dated(times) > search.limits.dated {
+            rows.extend(self.by_words(|row| self.allowed.contains(row) && shown.is_dated(row, times)));
             return;
         }
-        let dated = search.shown[self.number].dated(is);
+        let dated = shown.dated(times);
         let dated: RowSet = dated.into_iter().filter(|row| self.allowed.contains(*row)).collect();
         if dated.len() <= search.limits.words {
             rows.extend(dated.iter());

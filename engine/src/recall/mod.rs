@@ -10,6 +10,8 @@
 //! what is known by name.
 
 mod collect;
+mod controller;
+pub(crate) mod days;
 mod evidence;
 mod exclusion;
 mod fuse;
@@ -23,8 +25,10 @@ mod settings;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod times;
 pub(crate) mod walk;
 
+use crate::calendar::Anchor;
 use crate::card::{Card, LinkKind, State, Track};
 use crate::engine::Tenant;
 use crate::filter::Filter;
@@ -33,6 +37,7 @@ use crate::time::Timestamp;
 use crate::verbs::{Include, Recall, Recalled};
 use crate::{Error, Result};
 
+pub use controller::{Controller, Decision, Rules};
 pub use fuse::Parts;
 pub use settings::{Settings, Weights};
 pub use walk::{DECAY, EDGES_LOOKED_AT};
@@ -161,9 +166,24 @@ pub(crate) fn run_within(
 ) -> Result<Recalled> {
     let top = check(tenant, request)?;
     let settings = tenant.recall_settings();
-    let weights = settings.weights(request.preset.as_deref(), request.weights.as_ref())?;
+    let decision = request.query.as_deref().map(|query| tenant.store().controller().decide(query));
+    // The request's own wish goes first.
+    let chosen = decision.as_ref().and_then(|decision| decision.preset.as_deref());
+    let chosen = chosen.filter(|name| request.weights.is_none() && settings.presets.contains_key(*name));
+    let preset = request.preset.as_deref().or(chosen);
+    let weights = settings.weights(preset, request.weights.as_ref())?;
     let view = View::new(&request.include, request.as_of, request.known_at, now);
+    let anchor = Anchor { instant: now, zone: request.zone.clone().unwrap_or_default() };
     let mut answer = Recalled { hits: vec![], ..Recalled::default() };
+    if let Some(decision) = &decision {
+        answer.intent = Some(decision.intent.clone().into_owned());
+        answer.searched.rule = Some(decision.rule.clone().into_owned());
+        answer.searched.likely = decision.tracks.clone();
+        answer.searched.preset = preset.map(str::to_owned);
+        if !decision.search && request.vector.is_none() {
+            return Ok(answer);
+        }
+    }
     let Some(id) = tenant.id()? else { return Ok(answer) };
     // Each once: a thread must not lock a partition twice.
     let wanted = |track: &Track| request.tracks.is_empty() || request.tracks.contains(track);
@@ -172,9 +192,11 @@ pub(crate) fn run_within(
         .iter()
         .map(|track| tenant.store().cache().partition(tenant.store().database(), id, *track))
         .collect::<Result<Vec<_>>>()?;
+    let likely = decision.map(|decision| decision.tracks).unwrap_or_default();
+    let off_track = tracks.iter().map(|track| !likely.is_empty() && !likely.contains(track)).collect();
     answer.searched.tracks = tracks;
 
-    let read = Read::new(&slots, &view, request)?;
+    let read = Read::new(&slots, &view, request, &anchor)?;
     // An embedder may take its time: the writer must not wait for it.
     let words = read.question.has_terms().then_some(read.question.words());
     let (vector, degraded) = tenant.embed_query(words, request.vector.as_deref())?;
@@ -208,6 +230,7 @@ pub(crate) fn run_within(
         weights: &weights,
         vector: vector.as_deref(),
         reranker: tenant.store().reranker(),
+        off_track,
     };
     // A filter on the text needs the cards themselves: then any row may be asked.
     let text_decides = request.filter.as_ref().is_some_and(Filter::needs_text);
@@ -218,7 +241,7 @@ pub(crate) fn run_within(
     // found; and cards may have vanished between index and store.
     let fill = ranking.least() <= 0.0 || text_decides || ranked.truncated || !collected.withheld.is_empty();
     if collected.hits.len() < top && fill && !ranked.complete {
-        let read = Read::new(&slots, &view, request)?;
+        let read = Read::new(&slots, &view, request, &anchor)?;
         ranked = ranking.rank(&slots, read, &Limits::none(), usize::MAX)?;
         collected = collect(tenant, id, request, &view, &mut ranked, top)?;
     }

@@ -7,20 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Regex;
 
+use crate::calendar::Anchor;
 use crate::graph::{self, ConceptSet, Intent, Shape};
 use crate::index::text::{QueryTerms, TermKind, analyze_query};
+use crate::recall::days::KnownDays;
 use crate::recall::shown::Shown;
-use crate::time::Timestamp;
+use crate::recall::times::Times;
 
-/// A date of which parts may be missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PartialDate {
-    year: Option<i16>,
-    month: Option<i8>,
-    day: Option<i8>,
-}
+/// Somebody known by relation may have several names (two sisters); more are noise.
+const RESOLVED_MOST: usize = 4;
 
 /// A question, read.
 #[derive(Debug)]
@@ -28,7 +25,7 @@ pub(super) struct Question {
     words: String,
     terms: QueryTerms,
     identifiers: Vec<String>,
-    dates: Vec<PartialDate>,
+    times: Times,
     /// Names of the speakers it names; empty when nobody or everybody is named.
     named: BTreeSet<String>,
     /// Their numbers in each partition.
@@ -43,18 +40,19 @@ pub(super) struct Question {
 impl Question {
     /// Reads a question against the speakers and dates that the shown rows of the
     /// partitions know: what is not shown must not shift what is.
-    pub(super) fn read(query: &str, shown: &[Shown<'_>]) -> Self {
+    pub(super) fn read(query: &str, shown: &[Shown<'_>], anchor: &Anchor) -> Self {
+        let query = &resolve(query, shown);
+        let days = KnownDays::within(shown);
         let speakers_of: Vec<Vec<(u32, &str)>> = shown.iter().map(Shown::speakers).collect();
         let speakers: BTreeSet<&str> = speakers_of.iter().flatten().map(|(_, name)| *name).collect();
         let (mut named, without_names) = find_speakers(query, &speakers);
-        let (dates, without_dates) = find_dates(&without_names);
-        let names = |micros: i64| dates.iter().any(|date| date.is(micros));
-        let known = !dates.is_empty() && shown.iter().any(|shown| shown.count_dated(names) > 0);
-        // A date that no card has stays among the words.
-        let (dates, words) = if known { (dates, without_dates) } else { (vec![], without_names) };
+        let (times, without_times) = Times::find(&without_names, anchor, &days);
+        let known = !times.is_empty() && shown.iter().any(|shown| shown.count_dated(&times) > 0);
+        // A time that no card tells of stays among the words.
+        let (times, words) = if known { (times, without_times) } else { (Times::default(), without_names) };
         let mut terms = analyze_query(&words);
         let mut words = words;
-        if terms.is_empty() && !named.is_empty() && dates.is_empty() {
+        if terms.is_empty() && !named.is_empty() && times.is_empty() {
             // Nothing but a name is asked for: then the name is the question.
             words = query.to_owned();
             terms = analyze_query(&words);
@@ -80,7 +78,7 @@ impl Question {
             .collect();
         let asks_assistant = ASKS_ASSISTANT.is_match(query);
         let (asked, shape, intent) = (graph::asked(query), graph::shape(query), graph::intent(query));
-        Self { words, terms, identifiers, dates, named, numbers, asks_assistant, asked, shape, intent }
+        Self { words, terms, identifiers, times, named, numbers, asks_assistant, asked, shape, intent }
     }
 
     /// The kinds of things it asks for.
@@ -115,7 +113,7 @@ impl Question {
 
     /// True when words or a date can be searched.
     pub(super) fn has_keywords(&self) -> bool {
-        self.has_terms() || !self.dates.is_empty()
+        self.has_terms() || !self.times.is_empty()
     }
 
     /// Its terms, for showing.
@@ -148,32 +146,40 @@ impl Question {
         self.asks_assistant
     }
 
-    /// True when it names a date that some card has.
-    pub(super) fn has_dates(&self) -> bool {
-        !self.dates.is_empty()
-    }
-
-    /// True when it names a date that the instant (microseconds, UTC) lies on.
-    pub(super) fn names_date(&self, micros: i64) -> bool {
-        self.dates.iter().any(|date| date.is(micros))
+    /// The times it names, as far as some card tells of one.
+    pub(super) fn times(&self) -> &Times {
+        &self.times
     }
 }
 
-impl PartialDate {
-    fn is(self, micros: i64) -> bool {
-        let (year, month, day) = civil(micros);
-        self.year.is_none_or(|y| y == year)
-            && self.month.is_none_or(|m| m == month)
-            && self.day.is_none_or(|d| d == day)
+/// The question with the names of those it speaks of by relation: "Tom's sister" becomes
+/// "Anna sister" where a shown card says that she is.
+fn resolve(query: &str, shown: &[Shown<'_>]) -> String {
+    let mut resolved = query.to_owned();
+    for reference in graph::referents(query, None).into_iter().rev() {
+        let mut owners = vec![reference.owner.clone()];
+        for relation in &reference.relations {
+            let mut next: Vec<String> = Vec::new();
+            for owner in &owners {
+                let alias = graph::alias(owner, relation);
+                let told = shown.iter().flat_map(|shown| shown.names_of(&alias));
+                let edges = shown.iter().flat_map(|shown| shown.related(owner, relation));
+                for name in told.chain(edges) {
+                    if next.len() < RESOLVED_MOST && !next.iter().any(|known| known == name) {
+                        next.push(name.to_owned());
+                    }
+                }
+            }
+            owners = next;
+        }
+        let written = query.get(reference.range.clone()).unwrap_or_default();
+        if !owners.is_empty() {
+            // The relation stays a word of the question, the owner is not who is asked for.
+            let relation = written.rsplit([' ', '的', '\'', '’']).next().unwrap_or_default();
+            resolved.replace_range(reference.range, &format!("{} {relation}", owners.join(" ")));
+        }
     }
-}
-
-/// Year, month and day (UTC) of an instant.
-fn civil(micros: i64) -> (i16, i8, i8) {
-    let instant =
-        jiff::Timestamp::from_microsecond(Timestamp::from_micros(micros).as_micros()).unwrap_or_default();
-    let date = jiff::tz::Offset::UTC.to_datetime(instant).date();
-    (date.year(), date.month(), date.day())
+    resolved
 }
 
 /// The speakers a question names, and the question without their names.
@@ -263,7 +269,7 @@ fn find_name(text: &str, name: &str) -> Option<(usize, usize)> {
 
 /// Compiles a pattern of this file.
 #[allow(clippy::expect_used, reason = "constant patterns, compiled by the tests below")]
-fn pattern(text: &str) -> Regex {
+pub(super) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern")
 }
 
@@ -274,70 +280,6 @@ static ASKS_ASSISTANT: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)你[^，。？我]{0,6}(?:给|告诉|向|跟|和|为|帮|教|推荐|建议)过?我|\byou\s+(?:\w+\s+)?(?:recommend|suggest|advise|tell|told|gave|give|explain|said|mention|list|provid|show)",
     )
 });
-
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-
-/// Patterns of dates, and which group is what; the first that fits a place wins.
-static DATES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-    let month = r"(january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\.?";
-    [
-        (r"(\d{4})\s*年\s*(\d{1,2})\s*月(?:\s*(\d{1,2})\s*[日号])?".to_owned(), "ymd"),
-        (r"(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]".to_owned(), "md"),
-        (r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b".to_owned(), "ymd"),
-        (r"(\d{1,2})\s*月份?".to_owned(), "m"),
-        (format!(r"(?i)\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{month}(?:,?\s*(\d{{4}}))?\b"), "dmy"),
-        (format!(r"(?i)\b{month}\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s*(\d{{4}})\b)?"), "mdy"),
-        (format!(r"(?i)\b{month},?\s+(?:of\s+)?(\d{{4}})\b"), "my"),
-        (format!(r"(?i)\b(?:in|during|of|last|since|early|late|mid)[ -]{month}\b"), "m"),
-        (
-            r"(?i)\b(?:in|during|of|since|summer|winter|spring|fall|autumn)\s+((?:19|20)\d\d)\b".to_owned(),
-            "y",
-        ),
-        (r"((?:19|20)\d\d)\s*年".to_owned(), "y"),
-    ]
-    .into_iter()
-    .map(|(text, order)| (pattern(&text), order))
-    .collect()
-});
-
-/// The dates a question names, and the question without them.
-fn find_dates(text: &str) -> (Vec<PartialDate>, String) {
-    let mut dates = Vec::new();
-    let mut rest = text.to_owned();
-    for (pattern, order) in DATES.iter() {
-        rest = pattern
-            .replace_all(&rest, |found: &Captures<'_>| {
-                let mut date = PartialDate { year: None, month: None, day: None };
-                for (part, group) in order.chars().zip(found.iter().skip(1)) {
-                    let Some(text) = group.map(|group| group.as_str()) else { continue };
-                    match part {
-                        'y' => date.year = text.parse().ok(),
-                        'd' => date.day = text.parse().ok(),
-                        _ => date.month = month(text),
-                    }
-                }
-                let possible = date.month.is_none_or(|m| (1..=12).contains(&m))
-                    && date.day.is_none_or(|d| (1..=31).contains(&d))
-                    && date != (PartialDate { year: None, month: None, day: None });
-                if !possible {
-                    return found[0].to_owned();
-                }
-                dates.push(date);
-                " ".to_owned()
-            })
-            .into_owned();
-    }
-    (dates, rest)
-}
-
-fn month(text: &str) -> Option<i8> {
-    if let Ok(number) = text.parse() {
-        return Some(number);
-    }
-    let lower = text.to_lowercase();
-    MONTHS.iter().position(|name| lower.starts_with(name)).map(|index| index as i8 + 1)
-}
 
 #[cfg(test)]
 mod tests {
@@ -368,33 +310,6 @@ mod tests {
                 "{query}"
             );
         }
-    }
-
-    #[test]
-    fn dates_are_found_in_both_languages() {
-        let date = |year, month, day| PartialDate { year, month, day };
-        for (text, expected) in [
-            ("what happened on 5 May 2023?", date(Some(2023), Some(5), Some(5))),
-            ("on May 5th, 2023", date(Some(2023), Some(5), Some(5))),
-            ("in March 2024", date(Some(2024), Some(3), None)),
-            ("trips during August", date(None, Some(8), None)),
-            ("2023年5月8日我做了什么", date(Some(2023), Some(5), Some(8))),
-            ("5月8号", date(None, Some(5), Some(8))),
-            ("2023-05-08", date(Some(2023), Some(5), Some(8))),
-            ("去了哪里 2022年", date(Some(2022), None, None)),
-            ("summer 2021", date(Some(2021), None, None)),
-        ] {
-            assert_eq!(find_dates(text).0, [expected], "{text}");
-        }
-        for text in ["may I come in?", "chapter 13月45日", "1999 bottles", "order 2023"] {
-            assert_eq!(find_dates(text).0, [], "{text}");
-        }
-    }
-
-    #[test]
-    fn a_date_is_a_day_in_utc() {
-        let micros = "2023-05-08T23:59:59Z".parse::<Timestamp>().expect("a time").as_micros();
-        assert_eq!(civil(micros), (2023, 5, 8));
     }
 
     #[test]

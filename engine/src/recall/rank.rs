@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parking_lot::MappedRwLockReadGuard;
 
 use crate::Result;
+use crate::calendar::Anchor;
 use crate::card::{Card, CardId, LinkKind};
 use crate::filter::Filter;
 use crate::index::cache::Slot;
@@ -127,10 +128,10 @@ pub(super) struct Read {
 
 impl Read {
     /// Reads the question of a request.
-    pub(super) fn new(slots: &[Arc<Slot>], view: &View, request: &Recall) -> Result<Self> {
+    pub(super) fn new(slots: &[Arc<Slot>], view: &View, request: &Recall, anchor: &Anchor) -> Result<Self> {
         let guards = read_all(slots)?;
         let shown: Vec<Shown<'_>> = guards.iter().map(|partition| Shown::of(partition, view)).collect();
-        let question = Question::read(request.query.as_deref().unwrap_or(""), &shown);
+        let question = Question::read(request.query.as_deref().unwrap_or(""), &shown, anchor);
         let shown = shown.into_iter().map(Shown::into_set).collect();
         Ok(Self { question, shown, position: positions(&guards) })
     }
@@ -146,6 +147,8 @@ pub(super) struct Ranking<'a> {
     pub(super) weights: &'a Weights,
     pub(super) vector: Option<&'a [f32]>,
     pub(super) reranker: Option<&'a dyn Reranker>,
+    /// By partition, whether its track is unlikely to hold the answer.
+    pub(super) off_track: Vec<bool>,
 }
 
 /// The best rows.
@@ -227,6 +230,7 @@ impl Ranking<'_> {
             weights: self.weights,
             half_lives: self.settings,
             instant: self.view.instant,
+            off_track: &self.off_track,
             top: self.top,
             limits,
         };
@@ -272,11 +276,12 @@ impl Ranking<'_> {
 impl Ranking<'_> {
     /// Lets the re-ranker look at the best candidates. What it does not look at is lowered
     /// as far as the lowest of those, so that nothing overtakes by not being looked at.
-    fn adjust(&self, candidates: &mut Vec<Candidate>, search: &Search<'_>, scorer: &Scorer<'_>) {
+    fn adjust(&self, candidates: &mut [Candidate], search: &Search<'_>, scorer: &Scorer<'_>) {
         let Some(reranker) = self.reranker.filter(|_| self.weights.rerank > 0.0) else { return };
         let is_turn = |c: &Candidate| {
             let (before, after) = search.partitions[c.partition].conversations().neighbours(c.row);
-            before.is_some() || after.is_some()
+            // What nothing speaks for is nothing to compare with.
+            c.relevance > 0.0 && (before.is_some() || after.is_some())
         };
         let mut turns: Vec<usize> = (0..candidates.len()).filter(|at| is_turn(&candidates[*at])).collect();
         if turns.is_empty() {

@@ -42,6 +42,8 @@ pub struct Weights {
     pub assistant: f32,
     /// Factor on cards that ask something themselves (0.9).
     pub asks: f32,
+    /// Factor on cards of a track that is unlikely to hold the answer (0.95).
+    pub off_track: f32,
     /// Share a turn gets of the turn before it (0.3).
     pub lend_previous: f32,
     /// Share a turn gets of the turn after it (0.1).
@@ -85,6 +87,7 @@ impl Default for Weights {
             other_speaker: 0.75,
             assistant: 0.8,
             asks: 0.9,
+            off_track: 0.95,
             lend_previous: 0.3,
             lend_next: 0.1,
             lend_answer: 0.3,

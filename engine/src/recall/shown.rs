@@ -8,7 +8,10 @@ use std::borrow::Cow;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::index::text::{QueryTerms, Statistics};
+use crate::judge::name_key;
 use crate::recall::View;
+use crate::recall::times::Times;
+use crate::time::Timestamp;
 
 /// The rows of one partition that a view shows, before any condition of the request.
 pub(super) struct Shown<'a> {
@@ -130,30 +133,76 @@ impl<'a> Shown<'a> {
         names.filter(|(_, speaks)| *speaks).map(|((number, name), _)| (number as u32, &**name)).collect()
     }
 
-    /// How many rows lie on a day that `is` tells from an instant of it.
-    pub(super) fn count_dated(&self, is: impl Fn(i64) -> bool) -> usize {
-        let occurred = |row: &u32| is(self.partition.hot()[*row as usize].occurred);
+    /// What these rows say of an attribute of somebody, with when it happened.
+    pub(super) fn values(&self, owner: &str, attribute: &str) -> Vec<(Timestamp, String)> {
+        let said = self.partition.said().values(owner, attribute).iter();
+        let said = said.filter(|(row, _)| self.rows.contains(*row));
+        said.map(|(row, value)| (self.partition.row(*row).card.occurred_at, value.clone())).collect()
+    }
+
+    /// The names that these rows give to somebody who is known by relation.
+    pub(super) fn names_of(&self, alias: &str) -> impl Iterator<Item = &'a str> {
+        let named = self.partition.said().names(alias).iter();
+        named.filter(|(row, _)| self.rows.contains(*row)).map(|(_, name)| name.as_str())
+    }
+
+    /// Those to whom somebody is related by edges of these rows: Tom's "sister" is Anna.
+    pub(super) fn related(&self, owner: &str, relation: &str) -> Vec<&'a str> {
+        let (owner, relation) = (name_key(owner), name_key(relation));
+        let rows = self.partition.named().edges(&owner).iter().filter(|row| self.rows.contains(**row));
+        let edges = rows.filter_map(|row| self.partition.row(*row).card.edge());
+        let edges =
+            edges.filter(|edge| name_key(&edge.entity) == owner && name_key(&edge.attribute) == relation);
+        edges.map(|edge| edge.value.as_str()).collect()
+    }
+
+    /// How many rows happened at, or tell of, a time that the question names.
+    pub(super) fn count_dated(&self, times: &Times) -> usize {
+        let by_day = match &self.beyond {
+            // Whole days need not be looked into.
+            Some(beyond) if times.are_days() => {
+                let days = self.partition.present().days().filter(|(day, _)| times.touch_day(*day));
+                let beyond = beyond.iter().filter(|row| times.contain(self.occurred(**row)));
+                days.map(|(_, count)| count as usize).sum::<usize>() + beyond.count()
+            }
+            _ => self.happened(times).count(),
+        };
+        by_day + self.told(times).count()
+    }
+
+    /// The rows that [`Shown::count_dated`] counts.
+    pub(super) fn dated(&self, times: &Times) -> Vec<u32> {
+        self.happened(times).chain(self.told(times)).collect()
+    }
+
+    /// True when a row happened at, or tells of, a time that the question names.
+    pub(super) fn is_dated(&self, row: u32, times: &Times) -> bool {
+        times.contain(self.occurred(row)) || self.tells(row, times)
+    }
+
+    fn occurred(&self, row: u32) -> i64 {
+        self.partition.hot()[row as usize].occurred
+    }
+
+    fn tells(&self, row: u32, times: &Times) -> bool {
+        self.partition.timed().contains(row) && times.meet(&self.partition.row(row).card.times)
+    }
+
+    fn happened<'b>(&'b self, times: &'b Times) -> Box<dyn Iterator<Item = u32> + 'b> {
+        let present = self.partition.present();
         match &self.beyond {
-            None => self.rows.iter().filter(occurred).count(),
+            None => Box::new(self.rows.iter().filter(|row| times.contain(self.occurred(*row)))),
             Some(beyond) => {
-                let days = self.partition.present().days().filter(|(day, _)| is(*day));
-                days.map(|(_, count)| count as usize).sum::<usize>()
-                    + beyond.iter().filter(|row| occurred(row)).count()
+                let days = present.days().map(|(day, _)| day).filter(|day| times.touch_day(*day));
+                let rows = days.flat_map(|day| present.rows_of(day)).chain(beyond.iter().copied());
+                Box::new(rows.filter(|row| times.contain(self.occurred(*row))))
             }
         }
     }
 
-    /// The rows that [`Shown::count_dated`] counts.
-    pub(super) fn dated(&self, is: impl Fn(i64) -> bool) -> Vec<u32> {
-        let occurred = |row: &u32| is(self.partition.hot()[*row as usize].occurred);
-        match &self.beyond {
-            None => self.rows.iter().filter(occurred).collect(),
-            Some(beyond) => {
-                let present = self.partition.present();
-                let days = present.days().map(|(day, _)| day).filter(|day| is(*day));
-                let rows = days.flat_map(|day| present.rows_of(day));
-                rows.chain(beyond.iter().copied().filter(occurred)).collect()
-            }
-        }
+    /// Rows that only tell of such a time.
+    fn told<'b>(&'b self, times: &'b Times) -> impl Iterator<Item = u32> + 'b {
+        let timed = self.partition.timed().iter().filter(|row| self.rows.contains(*row));
+        timed.filter(|row| !times.contain(self.occurred(*row)) && self.tells(*row, times))
     }
 }

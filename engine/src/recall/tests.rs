@@ -7,6 +7,7 @@ use super::*;
 use crate::card::Role;
 use crate::index::text::{Statistics, analyze_query};
 use crate::recall::shown::Shown;
+use crate::recall::times::Times;
 use crate::verbs::Forget;
 use crate::{Options, Remember, Store, Timestamp};
 
@@ -166,9 +167,10 @@ fn compare_counts(tenant: &Tenant, now: Timestamp) {
         assert_eq!(kept.speakers(), anew.speakers());
         assert_eq!(kept.len(), anew.len());
         for day in [0, 5, 19, 39] {
-            let is = |micros: i64| micros.div_euclid(DAY) == START / DAY + day;
-            assert_eq!(kept.count_dated(is), anew.count_dated(is));
-            let (mut a, mut b) = (kept.dated(is), anew.dated(is));
+            let from = (START / DAY + day) * DAY;
+            let times = Times::within(from, from + DAY);
+            assert_eq!(kept.count_dated(&times), anew.count_dated(&times));
+            let (mut a, mut b) = (kept.dated(&times), anew.dated(&times));
             a.sort_unstable();
             b.sort_unstable();
             assert_eq!(a, b);

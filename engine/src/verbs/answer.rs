@@ -116,6 +116,15 @@ pub struct Hit {
 /// What a recall looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Searched {
+    /// Name of the rule that told the intent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Preset of weights that ranked, when it was not the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Tracks that are likely to hold the answer, which are preferred by a little.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub likely: Vec<Track>,
     /// Tracks whose indexes were searched.
     pub tracks: Vec<Track>,
     /// Cards that satisfy every condition that attributes decide, and were scored: all there
@@ -141,6 +150,10 @@ pub struct Withheld {
 /// Answer of `recall`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recalled {
+    /// What the asker is after: `none`, `happened`, `rule`, `who`, `how`, `when`, `prefer` or
+    /// `find`; absent without a query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
     /// The best cards, best first.
     pub hits: Vec<Hit>,
     /// Cards left out because they recommend what is ruled out.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::calendar::Zone;
 use crate::card::{CardId, Fact, Link, Polarity, Provenance, Role, State, Track};
 use crate::filter::Filter;
 use crate::recall::Weights;
@@ -34,6 +35,9 @@ pub struct Remember {
     pub attributes: Map<String, Value>,
     /// When it happened; now when absent.
     pub occurred_at: Option<Timestamp>,
+    /// Zone in which times in the content are meant ("yesterday"): an IANA name or an offset;
+    /// UTC when absent.
+    pub zone: Option<Zone>,
     /// From when the content is true.
     pub valid_from: Option<Timestamp>,
     /// Until when (exclusive) it is true.
@@ -124,6 +128,9 @@ pub struct Recall {
     pub since: Option<Timestamp>,
     /// Only what happened before this instant.
     pub until: Option<Timestamp>,
+    /// Zone in which times in the question are meant ("last week"): an IANA name or an offset;
+    /// UTC when absent.
+    pub zone: Option<Zone>,
     /// What was true at this instant.
     pub as_of: Option<Timestamp>,
     /// What was recorded by this instant, also where it is forgotten since.

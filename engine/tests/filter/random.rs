@@ -157,6 +157,8 @@ impl Choices<'_> {
             fact: self.maybe(|c| Fact { entity: c.text(), attribute: c.text(), value: c.text() }),
             polarity: self.of(Polarity::ALL),
             entities: self.several(Self::text),
+            mentions: vec![],
+            times: vec![],
             tags: self.several(Self::text),
             attributes: self.attributes(),
             merge_key: self.maybe(Self::text),

@@ -467,7 +467,11 @@ impl World {
                 let found = self.tenant(t).history(&History { id: *id });
                 assert_eq!(
                     expected,
-                    found.ok().map(|answer| answer.versions.into_iter().map(|v| v.card.card).collect())
+                    found.ok().map(|answer| answer
+                        .versions
+                        .into_iter()
+                        .map(|v| without_extracts(v.card.card))
+                        .collect())
                 );
             }
         }
@@ -478,12 +482,17 @@ impl World {
     }
 }
 
+/// A card without what is read in its text, which other tests are about.
+fn without_extracts(card: Card) -> Card {
+    Card { mentions: vec![], times: vec![], ..card }
+}
+
 fn ids(cards: &[CardView]) -> Vec<CardId> {
     cards.iter().map(|card| card.id).collect()
 }
 
 fn compare_view(found: &CardView, expected: &Card) {
-    assert_eq!(&found.card, expected);
+    assert_eq!(&without_extracts(found.card.clone()), expected);
     let source = expected.source().cloned().unwrap_or_default();
     assert_eq!((&found.session, found.turn, found.role), (&source.session, source.turn, source.role));
     assert!(found.supersedes.iter().copied().eq(expected.supersedes()));

@@ -168,6 +168,7 @@ fn a_store_of_format_1_is_read_field_by_field() {
         "sources": [{"session": "s-1", "role": "user", "speaker": "Anna", "occurred_at": "2023-11-01T00:00:00Z"}],
         "extractor": "rules-1", "occurred_at": "2023-11-01T00:00:00Z",
         "recorded_at": "2023-11-14T22:13:20Z", "updated_at": "2023-11-14T22:13:20Z",
+        "mentions": [{"name": "安娜", "kind": "person"}],
         "access_count": 0, "mention_count": 1, "expires_at": "2043-11-09T22:13:20Z",
         "valid_from": "2023-01-01T00:00:00Z", "valid_to": "2033-01-01T00:00:00Z",
         "importance": 0.75, "confidence": 1.0, "pinned": true, "state": "active", "vector_version": 1,

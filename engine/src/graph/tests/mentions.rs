@@ -180,6 +180,10 @@ fn known_names_are_found_in_any_case_the_longest_first() {
     assert_eq!(found("will you"), Vec::<String>::new());
     assert_eq!(found("ask Will"), ["Will"]);
     assert_eq!(found("see a:b"), ["a:b"]);
+    // A title that holds known names is one name; one that is a known name is that.
+    assert_eq!(found("《小满日记》和小满"), ["小满日记", "小满"]);
+    let quoted = mentions("《小满》", &names);
+    assert_eq!((quoted[0].name.as_str(), quoted[0].kind, quoted.len()), ("小满", Kind::Other, 1));
 }
 
 #[test]

@@ -266,3 +266,22 @@ fn a_walk_beside_linking() {
         assert_eq!(search(&index, 4).len(), 3);
     });
 }
+
+/// Equal vectors are listed behind the one that is linked while a walk is there.
+#[test]
+fn a_walk_beside_equal_vectors() {
+    check("equal vectors", || {
+        ALWAYS_WALK.set(true);
+        let index = index(1, 0..1);
+        index.settle(1);
+        for id in 1..3 {
+            assert!(index.insert(id, &vector(0)).unwrap());
+        }
+        let maintainer = index.clone();
+        let maintainer = thread::spawn(move || maintainer.settle(1));
+        let found = search(&index, 3);
+        assert!(found.len() == 3 && found.iter().all(|found| found.score > 0.999), "{found:?}");
+        maintainer.join().unwrap();
+        assert_eq!(search(&index, 3).len(), 3);
+    });
+}

@@ -1,7 +1,7 @@
 //! What is known of a candidate in view of the question, as numbers.
 
 use crate::graph::{Aim, ContentShape, Ordering, Shape, Wants};
-use crate::index::text::NO_ROW;
+use crate::index::text::{NO_ROW, Postings, Role};
 use crate::recall::evidence::session_of;
 use crate::recall::fuse::Scorer;
 
@@ -43,6 +43,13 @@ features! {
     meaning,
     meaning_share,
     coverage,
+    /// Share of the question's words, rare ones counting more, in the card; in the card or
+    /// the turn before; and how many there are. 1 when the rarest is there.
+    words_share,
+    words_share_before,
+    words_count,
+    rarest_word,
+    rarest_word_before,
     /// Logarithms of the ranks by one leg.
     keywords_rank,
     meaning_rank,
@@ -108,6 +115,15 @@ features! {
     has_money,
     small_talk,
     first_person,
+    /// 1 when the card says that something has changed or was wrong.
+    changes,
+    /// Share of the best evidence among later candidates, among those of them that say so
+    /// and have the same speaker, and among earlier ones.
+    later,
+    later_change,
+    earlier,
+    /// How many of the names that the best three mention it mentions, too.
+    shared_names,
     /// Place in the order of time among the candidates, 0 the earliest.
     time_order,
 }
@@ -139,6 +155,8 @@ pub(crate) fn features_of(scorer: &Scorer<'_>, looked: &[Looked]) -> Vec<Feature
     let sessions: Vec<(usize, u32)> =
         looked.iter().map(|l| (l.partition, session_of(search.partitions[l.partition], l.row))).collect();
     let best_session = best(&|at| session_evidence(scorer, &looked[at]));
+    let words = Words::of(scorer);
+    let around = Around::of(scorer, looked, best_raw);
     let question = search.question;
     let (shape, aim) = (question.shape(), question.intent().aim);
     let wants = |what: Wants| flag(shape.wants == Some(what));
@@ -186,6 +204,11 @@ pub(crate) fn features_of(scorer: &Scorer<'_>, looked: &[Looked]) -> Vec<Feature
                 meaning: legs[at].vector,
                 meaning_share: legs[at].vector / best_vector,
                 coverage: legs[at].coverage,
+                words_share: words.share(l, Some(l.row), None),
+                words_share_before: words.share(l, Some(l.row), before),
+                words_count: words.count(l),
+                rarest_word: flag(words.has_rarest(l, Some(l.row))),
+                rarest_word_before: flag(words.has_rarest(l, before)),
                 keywords_rank: (1.0 + turn_ranks[at] as f32).ln(),
                 meaning_rank: (1.0 + vector_ranks[at] as f32).ln(),
                 own,
@@ -236,11 +259,115 @@ pub(crate) fn features_of(scorer: &Scorer<'_>, looked: &[Looked]) -> Vec<Feature
                 has_money: flag(sense.shape.money),
                 small_talk: flag(sense.shape.small_talk),
                 first_person: flag(sense.shape.first_person),
+                changes: flag(sense.changes),
+                later: around.later(at, |_| true),
+                later_change: around
+                    .later(at, |other| around.changes[other] && around.speakers[other] == voice.speaker),
+                earlier: around.earlier(at),
+                shared_names: around.shared_names(at),
                 time_order: (looked.len() - 1 - time_ranks[at].min(looked.len() - 1)) as f32 / (count - 1.0),
             }
             .array()
         })
         .collect()
+}
+
+/// What the best candidates are to each other.
+struct Around<'a> {
+    shares: Vec<f32>,
+    occurred: Vec<i64>,
+    speakers: Vec<u32>,
+    changes: Vec<bool>,
+    names: Vec<Vec<&'a str>>,
+}
+
+impl<'a> Around<'a> {
+    /// Beyond these nobody looks.
+    const MOST: usize = 20;
+
+    fn of(scorer: &Scorer<'a>, looked: &[Looked], best: f32) -> Self {
+        let partitions = scorer.search.partitions;
+        let names = |l: &Looked| {
+            let mentions = &partitions[l.partition].row(l.row).card.mentions;
+            mentions.iter().map(|mention| mention.name.as_str()).collect()
+        };
+        Self {
+            shares: looked.iter().map(|l| l.raw / best).collect(),
+            occurred: looked.iter().map(|l| partitions[l.partition].hot()[l.row as usize].occurred).collect(),
+            speakers: looked
+                .iter()
+                .map(|l| partitions[l.partition].voices()[l.row as usize].speaker)
+                .collect(),
+            changes: looked
+                .iter()
+                .map(|l| partitions[l.partition].senses()[l.row as usize].changes)
+                .collect(),
+            names: looked.iter().map(names).collect(),
+        }
+    }
+
+    fn best(&self, admits: impl Fn(usize) -> bool) -> f32 {
+        let most = Self::MOST.min(self.shares.len());
+        (0..most).filter(|other| admits(*other)).map(|other| self.shares[other]).fold(0.0, f32::max)
+    }
+
+    fn later(&self, at: usize, admits: impl Fn(usize) -> bool) -> f32 {
+        self.best(|other| self.occurred[other] > self.occurred[at] && admits(other))
+    }
+
+    fn earlier(&self, at: usize) -> f32 {
+        self.best(|other| self.occurred[other] < self.occurred[at])
+    }
+
+    fn shared_names(&self, at: usize) -> f32 {
+        let others = (0..self.names.len().min(3)).filter(|other| *other != at);
+        let theirs: Vec<&str> = others.flat_map(|other| self.names[other].iter().copied()).collect();
+        self.names[at].iter().filter(|name| theirs.contains(name)).count() as f32
+    }
+}
+
+/// The words of a question with their postings in each partition.
+struct Words<'a> {
+    /// idf of each word, and its postings by partition.
+    words: Vec<(f32, Vec<Postings<'a>>)>,
+    mass: f32,
+    rarest: Option<usize>,
+}
+
+impl<'a> Words<'a> {
+    fn of(scorer: &Scorer<'a>) -> Self {
+        let search = scorer.search;
+        let terms = search.question.query_terms().terms().iter().enumerate();
+        let words: Vec<_> = terms
+            .filter(|(_, term)| term.role == Role::Primary)
+            .map(|(at, term)| {
+                let postings: Vec<_> =
+                    search.partitions.iter().map(|p| p.text().postings(&term.text)).collect();
+                (term.weight * scorer.statistics.idf(at), postings)
+            })
+            .collect();
+        let mass = words.iter().map(|(idf, _)| idf).sum::<f32>().max(1e-6);
+        // A word that no card has tells nothing about any.
+        let known =
+            words.iter().enumerate().filter(|(_, (_, lists))| lists.iter().any(|list| !list.is_empty()));
+        let rarest = known.max_by(|a, b| a.1.0.total_cmp(&b.1.0)).map(|(at, _)| at);
+        Self { words, mass, rarest }
+    }
+
+    fn share(&self, l: &Looked, row: Option<u32>, other: Option<u32>) -> f32 {
+        let has = |list: &Postings<'_>| row.into_iter().chain(other).any(|row| list.contains(row));
+        let found = self.words.iter().filter(|(_, lists)| has(&lists[l.partition]));
+        found.map(|(idf, _)| idf).sum::<f32>() / self.mass
+    }
+
+    fn count(&self, l: &Looked) -> f32 {
+        self.words.iter().filter(|(_, lists)| lists[l.partition].contains(l.row)).count() as f32
+    }
+
+    fn has_rarest(&self, l: &Looked, row: Option<u32>) -> bool {
+        let list = self.rarest.map(|at| &self.words[at].1[l.partition]);
+        list.zip(row).is_some_and(|(list, row)| list.contains(row))
+    }
 }
 
 /// Whether a text holds what a question wants: 1 or -1, and 0 where nothing in particular is

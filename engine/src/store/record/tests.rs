@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::card::{Fact, Link, LinkKind, Polarity, Provenance, Reason, Role, Source, State};
+use crate::card::{
+    Fact, Link, LinkKind, Mention, MentionKind, Polarity, Provenance, Reason, Role, Source, State, TimeSpan,
+};
 use crate::store::keys::{self, TenantId};
 
 /// A card with every field set.
@@ -21,6 +23,12 @@ fn full_card() -> Card {
         fact: Some(Fact { entity: "car".into(), attribute: "colour".into(), value: "blue".into() }),
         polarity: Polarity::Excluded,
         entities: vec!["Anna".into(), "车".into()],
+        mentions: vec![Mention { name: "Café Élan".into(), kind: MentionKind::Organisation }],
+        times: vec![TimeSpan {
+            phrase: "since May".into(),
+            from: Some(Timestamp::from_micros(1_714_521_600_000_000)),
+            to: None,
+        }],
         tags: vec!["a".into(), "b b".into(), String::new()],
         attributes: json!({"n": 1, "f": 0.1, "deep": {"l": [1, null, "x"]}}).as_object().cloned().unwrap(),
         merge_key: Some("profile.car".into()),
@@ -219,6 +227,11 @@ fn card() -> impl Strategy<Value = Card> {
                 occurred_at: Timestamp::from_micros(at),
                 expires_at: maybe_at.map(Timestamp::from_micros),
                 importance: f32::from(kinds[3]) / 255.0,
+                mentions: entities
+                    .iter()
+                    .map(|name: &String| Mention { name: name.clone(), kind: MentionKind::Other })
+                    .collect(),
+                times: vec![],
                 entities,
                 tags,
                 ..full

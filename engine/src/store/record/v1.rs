@@ -5,7 +5,8 @@ use rkyv::rancor::Error as RkyvError;
 use rkyv::{Archive, Deserialize, Serialize};
 
 use crate::card::{
-    Card, CardId, Fact, Link, LinkKind, Polarity, Provenance, Reason, Role, Source, State, Track,
+    Card, CardId, Fact, Link, LinkKind, Mention, MentionKind, Polarity, Provenance, Reason, Role, Source,
+    State, TimeSpan, Track,
 };
 use crate::time::Timestamp;
 use crate::{Error, Result};
@@ -33,6 +34,10 @@ struct CardV1 {
     summary: Option<String>,
     fact: Option<(String, String, String)>,
     entities: Vec<String>,
+    /// Name and kind.
+    mentions: Vec<(String, u8)>,
+    /// Words, beginning and end.
+    times: Vec<(String, Option<i64>, Option<i64>)>,
     tags: Vec<String>,
     /// JSON object; empty text for none.
     attributes: String,
@@ -79,6 +84,12 @@ pub(super) fn encode(card: &Card, out: Vec<u8>) -> Result<Vec<u8>> {
         summary: card.summary.clone(),
         fact: card.fact.as_ref().map(|f| (f.entity.clone(), f.attribute.clone(), f.value.clone())),
         entities: card.entities.clone(),
+        mentions: card.mentions.iter().map(|mention| (mention.name.clone(), mention.kind.number())).collect(),
+        times: card
+            .times
+            .iter()
+            .map(|time| (time.phrase.clone(), micros(time.from), micros(time.to)))
+            .collect(),
         tags: card.tags.clone(),
         attributes,
         merge_key: card.merge_key.clone(),
@@ -134,6 +145,13 @@ pub(super) fn decode(id: CardId, payload: &[u8]) -> Result<Card, String> {
             Ok(Link { to: CardId::from_bytes(to), kind: known("kind of link", kind, LinkKind::from_number)? })
         })
         .collect::<Result<_, String>>()?;
+    let mentions = record
+        .mentions
+        .into_iter()
+        .map(|(name, kind)| {
+            Ok(Mention { name, kind: known("kind of mention", kind, MentionKind::from_number)? })
+        })
+        .collect::<Result<_, String>>()?;
     let sources = record
         .sources
         .into_iter()
@@ -157,6 +175,12 @@ pub(super) fn decode(id: CardId, payload: &[u8]) -> Result<Card, String> {
         fact: record.fact.map(|(entity, attribute, value)| Fact { entity, attribute, value }),
         polarity: known("polarity", record.polarity, Polarity::from_number)?,
         entities: record.entities,
+        mentions,
+        times: record
+            .times
+            .into_iter()
+            .map(|(phrase, from, to)| TimeSpan { phrase, from: time(from), to: time(to) })
+            .collect(),
         tags: record.tags,
         attributes,
         merge_key: record.merge_key,

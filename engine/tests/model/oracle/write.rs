@@ -45,6 +45,8 @@ pub(crate) fn draft(request: &Remember, now: Timestamp) -> Card {
         fact: request.fact.clone(),
         polarity: request.polarity.unwrap_or(Polarity::Affirmed),
         entities: request.entities.clone(),
+        mentions: vec![],
+        times: vec![],
         tags: request.tags.clone(),
         attributes: request.attributes.clone(),
         merge_key: request.merge_key.clone(),
