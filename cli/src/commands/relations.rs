@@ -190,13 +190,9 @@ fn show_entity(answer: &EntityView, out: &mut dyn Write) -> io::Result<()> {
 fn show_attribute(attribute: &Attribute, out: &mut dyn Write) -> io::Result<()> {
     let dim = style::DIM;
     lines(&format!("{}: {}", printable(&attribute.attribute), printable(&attribute.value)), 3, out)?;
-    writeln!(
-        out,
-        "      {dim}since {} · certain {:.2} · id {}{dim:#}",
-        render::time(attribute.since),
-        attribute.confidence,
-        attribute.id
-    )?;
+    let since = render::time(attribute.since);
+    writeln!(out, "      {dim}since {since} · certain {:.2}{dim:#}", attribute.confidence)?;
+    writeln!(out, "      {dim}id {}{dim:#}", attribute.id)?;
     for before in attribute.versions.iter().skip(1) {
         let end = before.to.map(|to| format!(" – {}", render::time(to))).unwrap_or_default();
         let text = format!("was {} ({}{end})", printable(&before.value), render::time(before.from));
@@ -209,11 +205,13 @@ fn show_edge(edge: &Edge, out: &mut dyn Write) -> io::Result<()> {
     let dim = style::DIM;
     let arrow = if edge.direction == Direction::In { "←" } else { "→" };
     lines(&format!("{arrow} {:.2}  {}", edge.score, step(&edge.from, &edge.relation, &edge.to)), 3, out)?;
-    let since = edge.since.map(|at| format!("since {} · ", render::time(at))).unwrap_or_default();
-    let until = edge.until.map(|at| format!("until {} · ", render::time(at))).unwrap_or_default();
-    // The two times and the identifier do not fit in one line.
-    let brk = if since.is_empty() || until.is_empty() { "" } else { "\n      " };
-    writeln!(out, "      {dim}{since}{until}{brk}id {}{dim:#}", edge.id)
+    let times = [("since", edge.since), ("until", edge.until)];
+    let times: Vec<String> =
+        times.iter().filter_map(|(word, at)| Some(format!("{word} {}", render::time((*at)?)))).collect();
+    if !times.is_empty() {
+        writeln!(out, "      {dim}{}{dim:#}", times.join(" · "))?;
+    }
+    writeln!(out, "      {dim}id {}{dim:#}", edge.id)
 }
 
 fn step(from: &str, relation: &str, to: &str) -> String {
