@@ -13,7 +13,8 @@ use crate::judge::name_key;
 struct Rows {
     /// Relations with that end.
     edges: Vec<u32>,
-    /// What names it otherwise: an entity of a card, or what its fact is about.
+    /// What names it otherwise: an entity of a card, what its fact is about, or what its text
+    /// mentions.
     others: Vec<u32>,
 }
 
@@ -45,8 +46,11 @@ impl NamedRows {
 
     /// Exchanges the names of a row for those of the card as it is now.
     pub(crate) fn replace(&mut self, row: u32, before: &Card, after: &Card) {
-        let names = |card: &Card| (card.is_relation(), card.fact.clone(), card.entities.clone());
-        if names(before) == names(after) {
+        let same = before.is_relation() == after.is_relation()
+            && before.fact == after.fact
+            && before.entities == after.entities
+            && before.mentions == after.mentions;
+        if same {
             return;
         }
         let (edges, others) = keys(before);

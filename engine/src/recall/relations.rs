@@ -110,7 +110,8 @@ pub(super) fn score(card: &Card) -> f64 {
 /// How a card spells the name with that key.
 fn spelling<'a>(card: &'a Card, key: &str) -> Option<&'a String> {
     let ends = card.fact.iter().flat_map(|fact| [&fact.entity, &fact.value]);
-    ends.chain(&card.entities).find(|name| name_key(name) == key)
+    let mentions = card.mentions.iter().map(|mention| &mention.name);
+    ends.chain(&card.entities).chain(mentions).find(|name| name_key(name) == key)
 }
 
 /// See [`Tenant::entity`].

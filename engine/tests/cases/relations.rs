@@ -489,6 +489,12 @@ fn what_nobody_names_is_not_there() {
     say(&tenant, "the admiral only has these letters in it");
     assert_eq!(errors(&tenant, "Mira"), before);
     assert_eq!(errors(&fixture.tenant("new"), "Mira"), before);
+    // What a text mentions is named by it.
+    let id = say(&tenant, "Mira is only a word of this text").id;
+    let view = entity(&tenant, "mira");
+    assert_eq!((view.name.as_str(), view.cards.latest), ("Mira", vec![id]));
+    tenant.forget(forget(id)).unwrap();
+    assert_eq!(errors(&tenant, "Mira"), before);
     // A thing that is named, but not related, leads nowhere.
     tenant.remember(Remember { entities: vec!["Mira".into()], ..text("She sings") }).unwrap();
     assert!(walk(&tenant, &from("Mira")).paths.is_empty());
