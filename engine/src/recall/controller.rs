@@ -57,6 +57,7 @@ impl Controller for Rules {
             tracks: if tracks.len() == Track::ALL.len() { vec![] } else { tracks },
             preset: match intent.aim {
                 Aim::Rule => Some("rule".into()),
+                _ if graph::shape(question).list => Some("list".into()),
                 _ => None,
             },
         }

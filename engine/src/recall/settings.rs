@@ -60,7 +60,7 @@ pub struct Weights {
     pub rerank: f32,
     /// Raw score that makes a relevance of 0.63 (1.5).
     pub squash: f32,
-    /// Share of the score that recency, importance and confidence together decide (0.1):
+    /// Share of the score that recency, importance and confidence together decide (0.03):
     /// fresh never beats relevant.
     pub modifier_cap: f32,
     /// Shares of the three within it.
@@ -96,7 +96,7 @@ impl Default for Weights {
             identifier: 2.0,
             rerank: 1.0,
             squash: 1.5,
-            modifier_cap: 0.1,
+            modifier_cap: 0.03,
             recency: 0.3,
             importance: 0.1,
             confidence: 0.0,
@@ -154,17 +154,39 @@ impl Default for Settings {
                 "timeline",
                 Weights { modifier_cap: 0.3, recency: 0.5, importance: 0.2, ..default.clone() },
             ),
+            // Several cards of many conversations are wanted, whose words differ.
+            preset("list", Weights { concepts: 0.3, session: 0.1, lend_previous: 0.2, ..default.clone() }),
             preset(
                 "rule",
-                Weights { recency: 0.0, importance: 0.2, confidence: 0.3, session: 0.0, ..default.clone() },
+                Weights {
+                    modifier_cap: 0.1,
+                    recency: 0.0,
+                    importance: 0.2,
+                    confidence: 0.3,
+                    session: 0.0,
+                    ..default.clone()
+                },
             ),
             preset(
                 "dialogue",
-                Weights { recency: 0.2, importance: 0.0, lend_answer: 0.4, ..default.clone() },
+                Weights {
+                    modifier_cap: 0.1,
+                    recency: 0.2,
+                    importance: 0.0,
+                    lend_answer: 0.4,
+                    ..default.clone()
+                },
             ),
             preset(
                 "card",
-                Weights { recency: 0.1, importance: 0.0, confidence: 0.3, session: 0.0, ..default },
+                Weights {
+                    modifier_cap: 0.1,
+                    recency: 0.1,
+                    importance: 0.0,
+                    confidence: 0.3,
+                    session: 0.0,
+                    ..default
+                },
             ),
         ];
         let half_lives = [
