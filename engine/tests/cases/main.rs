@@ -4,6 +4,7 @@
 //! | Kind | Law | Module | Tests |
 //! |---|---|---|---|
 //! | the contrary: allowed and not allowed, love and hate, 可以 and 不可以 | of two statements that cannot both hold the later does, the earlier is history | [`contradiction`] | `the_later_of_two_contrary_statements_holds_and_the_earlier_is_history`, `a_mind_changed_many_times_leaves_one_statement`, `contrary_statements_in_one_batch_are_seen_even_as_the_first_of_a_tenant`, `the_first_two_writers_of_a_tenant_see_each_other`, `the_later_of_two_values_is_the_first_hit_even_alone`, `a_statement_of_one_speaker_does_not_overturn_that_of_another` |
+//! | a greeting; yesterday, where the asker is; "my sister" | what is asked for is understood before it is looked for | [`understanding`] | all of the module |
 //! | "never recommend X", and a card that praises X | what is ruled out is not recommended | [`exclusion`] | all of the module |
 //! | "do not forget to", doubled negation | a negated negation is none | [`contradiction`] | `a_reminder_not_to_forget_affirms`, `two_negations_are_none` |
 //! | "now it is red"; one correction among many facts | a correction reaches its fact, and only that | [`contradiction`] | `a_follow_up_*`, `follow_ups_may_follow_each_other`, `the_same_follow_up_after_another_statement_is_about_that`, `one_correction_among_six_facts_touches_only_its_fact` |
@@ -49,5 +50,6 @@ mod relations;
 mod support;
 mod tenants;
 mod times;
+mod understanding;
 mod words;
 mod writes;
