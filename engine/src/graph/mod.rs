@@ -29,5 +29,27 @@ pub use referent::{Reference, referents};
 pub use shape::{ContentShape, Length, Ordering, Shape, Wants, content_shape, shape};
 pub use statement::{Statement, alias, statements};
 
+/// What a text tells: all that is read in a text that is kept, in one pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// As [`concepts`] gives it.
+    pub concepts: ConceptSet,
+    /// As [`content_shape`] gives it.
+    pub shape: ContentShape,
+    /// As [`statements`] gives it.
+    pub statements: Vec<Statement>,
+}
+
+/// Reads a text by a speaker, who is "user" without a name.
+#[must_use]
+pub fn told(text: &str, speaker: Option<&str>) -> Told {
+    let reading = reading::Reading::new(text, speaker);
+    Told {
+        concepts: concept::of_words(&reading.words),
+        shape: shape::of_content(&reading.words),
+        statements: statement::of_reading(&reading),
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -49,8 +49,11 @@ pub enum Statement {
 /// ```
 #[must_use]
 pub fn statements(text: &str, speaker: Option<&str>) -> Vec<Statement> {
-    let reading = Reading::new(text, speaker);
-    let mut maker = Maker { reading: &reading, all: Vec::new() };
+    of_reading(&Reading::new(text, speaker))
+}
+
+pub(super) fn of_reading(reading: &Reading<'_>) -> Vec<Statement> {
+    let mut maker = Maker { reading, all: Vec::new() };
     let mut start = 0;
     while start < reading.count() {
         let mut end = start;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::card::{Card, CardId, LinkKind, Polarity, Reason, Role, State, Track};
-use crate::graph::Concept;
+use crate::graph::{self, Concept};
 use crate::index::conversation::Conversations;
 use crate::index::named::NamedRows;
 use crate::index::present::Present;
@@ -125,11 +125,13 @@ impl Prepared {
             (true, _) => judge::analyze(statement(card)).lookup_hashes(),
         };
         let speaker = card.source().and_then(|source| source.speaker.as_deref());
+        let content = beginning(&card.content);
+        let told = graph::told(content, speaker);
         Self {
             hashes,
             terms: analyze_document(&searched_text(card)),
-            sense: Sense::of(&card.content),
-            says: Saying::of(beginning(&card.content), speaker),
+            sense: Sense::of(content, &told),
+            says: Saying::of(told),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::graph::{self, Statement};
+use crate::graph::{Statement, Told};
 
 /// Statements of one text that are kept.
 const KEPT_MOST: usize = 16;
@@ -23,8 +23,8 @@ pub(crate) enum Saying {
 }
 
 impl Saying {
-    /// The statements of a text by a speaker, who is "user" without a name.
-    pub(crate) fn of(text: &str, speaker: Option<&str>) -> Box<[Self]> {
+    /// The statements of a text that was read.
+    pub(crate) fn of(told: Told) -> Box<[Self]> {
         let saying = |statement| match statement {
             Statement::Alias { alias, name } => Self::Alias { alias, name },
             Statement::Attribute { entity, attribute, value } => Self::Attribute { entity, attribute, value },
@@ -32,7 +32,7 @@ impl Saying {
                 Self::Relation { from, relation: relation.to_owned(), to }
             }
         };
-        graph::statements(text, speaker).into_iter().take(KEPT_MOST).map(saying).collect()
+        told.statements.into_iter().take(KEPT_MOST).map(saying).collect()
     }
 
     /// Kind and texts, for a file.
@@ -102,12 +102,13 @@ impl Said {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::told;
 
     #[test]
     fn what_is_said_is_found_by_whom_it_concerns() {
         let mut said = Said::default();
-        said.add(3, &Saying::of("My sister Anna lives in Bergen.", Some("Tom")));
-        said.add(4, &Saying::of("我妹妹叫安娜。", None));
+        said.add(3, &Saying::of(told("My sister Anna lives in Bergen.", Some("Tom"))));
+        said.add(4, &Saying::of(told("我妹妹叫安娜。", None)));
         assert_eq!(said.names("tom's Sister"), [(3, "Anna".to_owned())]);
         assert_eq!(said.names("user's sister"), [(4, "安娜".to_owned())]);
         assert_eq!(said.names("Tom's brother"), []);
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn a_saying_comes_back_from_its_parts() {
         let text = "My sister Anna works at Initech. My birthday is June 5.";
-        for saying in Saying::of(text, Some("Tom")) {
+        for saying in Saying::of(told(text, Some("Tom"))) {
             let (kind, parts) = saying.parts();
             assert_eq!(Saying::from_parts(kind, parts.map(str::to_owned)), Some(saying.clone()));
         }

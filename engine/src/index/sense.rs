@@ -4,7 +4,11 @@
 //! the text by the rules of [`crate::graph`], kept with the row, and read again when these
 //! rules change.
 
-use crate::graph::{self, ConceptSet, ContentShape, Length};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::graph::{self, ConceptSet, ContentShape, Length, Told};
 
 /// Changes whenever the rules read something else in a text.
 pub(crate) const SENSE_VERSION: u32 = graph::LEXICON_VERSION << 8 | 1;
@@ -24,63 +28,19 @@ pub(crate) struct Sense {
 }
 
 /// Words of change and correction.
-const CHANGES: [&str; 40] = [
-    "actually",
-    "anymore",
-    "any more",
-    "cancelled",
-    "canceled",
-    "changed",
-    "correction",
-    "ended up",
-    "i meant",
-    "i was wrong",
-    "instead",
-    "moved",
-    "my mistake",
-    "no longer",
-    "not any more",
-    "now it",
-    "postponed",
-    "quit",
-    "rather than",
-    "renamed",
-    "replaced",
-    "rescheduled",
-    "scratch that",
-    "sold",
-    "stopped",
-    "swapped",
-    "switched",
-    "turns out",
-    "used to",
-    "不再",
-    "其实",
-    "取消",
-    "换成",
-    "改",
-    "更正",
-    "记错",
-    "说错",
-    "搬",
-    "推迟",
-    "现在是",
-];
-
-fn says_change(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    CHANGES.iter().any(|word| lower.contains(word))
-}
+#[allow(clippy::expect_used, reason = "a constant pattern, compiled by the tests below")]
+static CHANGES: LazyLock<Regex> = LazyLock::new(|| {
+    let english = "actually|any ?more|cancell?ed|changed|correction|ended up|i meant|i was wrong|instead|moved|\
+        my mistake|no longer|now it|postponed|quit|rather than|renamed|replaced|rescheduled|scratch that|sold|\
+        stopped|swapped|switched|turns out|used to";
+    let chinese = "不再|其实|取消|换成|改|更正|记错|说错|搬|推迟|现在是";
+    Regex::new(&format!("(?i){english}|{chinese}")).expect("a constant pattern")
+});
 
 impl Sense {
-    /// Reads a text.
-    pub(crate) fn of(text: &str) -> Self {
-        let text = beginning(text);
-        Self {
-            concepts: graph::concepts(text),
-            shape: graph::content_shape(text),
-            changes: says_change(text),
-        }
+    /// The sense of a text that was read.
+    pub(crate) fn of(text: &str, told: &Told) -> Self {
+        Self { concepts: told.concepts, shape: told.shape, changes: CHANGES.is_match(text) }
     }
 
     /// The bytes of a sense.
@@ -157,7 +117,7 @@ mod tests {
             "I moved; it is no longer there.",
             "We stayed for two weeks with Anna.",
         ] {
-            let sense = Sense::of(text);
+            let sense = Sense::of(text, &graph::told(text, None));
             assert_eq!(Sense::from_bytes(sense.to_bytes()), sense, "{text}");
         }
     }
