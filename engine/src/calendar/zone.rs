@@ -30,7 +30,7 @@ impl Zone {
     pub const UTC: Self = Self(TimeZone::UTC);
 
     /// The local date and time of an instant.
-    pub(super) fn local(&self, instant: Timestamp) -> DateTime {
+    pub(crate) fn local(&self, instant: Timestamp) -> DateTime {
         let instant = jiff::Timestamp::from_microsecond(instant.as_micros()).unwrap_or_default();
         self.0.to_datetime(instant)
     }

@@ -1,176 +1,56 @@
-//! What a text rules out, and whether another text recommends it all the same.
+//! What a text forbids to recommend, and whether another text recommends it all the same.
 //!
-//! "Never recommend model B" rules out *model B*, 不要给我推荐海鲜 rules out 海鲜. A text
-//! that praises such a thing or proposes it must not be put before a reader as advice.
+//! "Never recommend model B" forbids *model B*, 不要给我推荐海鲜 forbids 海鲜. Only a ban of advice is
+//! read: that somebody dislikes a thing, is allergic to it or does not use it says nothing about
+//! what may be told of it, and withholding what is innocent does more harm than a recommendation too many.
 
-/// What begins an exclusion in English, and whether its object may follow at once; else a
-/// verb of [`DENIED`] must: "I do not *use* model B", but not "it is not good".
-const FORBIDS: [(&[&str], bool); 18] = [
-    (&["allergic", "to"], true),
-    (&["intolerant", "to"], true),
-    (&["stay", "away", "from"], true),
-    (&["can", "not", "stand"], true),
-    (&["can", "not", "bear"], true),
-    (&["no", "more"], true),
-    (&["avoid"], true),
-    (&["hate"], true),
-    (&["hates"], true),
-    (&["dislike"], true),
-    (&["dislikes"], true),
-    (&["exclude"], true),
-    (&["must", "not"], false),
-    (&["should", "not"], false),
-    (&["do", "not"], false),
-    (&["does", "not"], false),
-    (&["can", "not"], false),
-    (&["never"], false),
+/// What forbids, with the verb of advice after it; longest first.
+const FORBIDS: [&str; 9] = [
+    "do not ever ",
+    "must not ",
+    "should not ",
+    "do not ",
+    "never ever ",
+    "never ",
+    "stop ",
+    "avoid ",
+    "no more ",
 ];
 
-/// Verbs whose denial rules their object out.
-const DENIED: [&str; 29] = [
-    "again",
-    "book",
-    "buy",
-    "call",
-    "choose",
-    "contact",
-    "drink",
-    "eat",
-    "ever",
-    "give",
-    "like",
-    "love",
-    "mention",
-    "offer",
-    "order",
-    "pick",
-    "play",
-    "propose",
+/// Verbs of advice.
+const ADVISE: [&str; 12] = [
     "recommend",
-    "sell",
-    "send",
-    "serve",
-    "show",
-    "suggest",
-    "touch",
-    "try",
-    "use",
-    "want",
-    "wear",
-];
-
-/// Verbs and small words between a prohibition and its object.
-const BETWEEN: [&str; 51] = [
-    "a",
-    "again",
-    "an",
-    "any",
-    "anything",
-    "book",
-    "buy",
-    "call",
-    "choose",
-    "contact",
-    "containing",
-    "drink",
-    "eat",
-    "ever",
-    "for",
-    "from",
-    "give",
-    "her",
-    "him",
-    "it",
-    "like",
-    "love",
-    "made",
-    "me",
-    "mention",
-    "my",
-    "of",
-    "offer",
-    "order",
-    "pick",
-    "play",
-    "propose",
-    "recommend",
-    "sell",
-    "send",
-    "serve",
-    "show",
-    "suggest",
-    "the",
-    "them",
-    "to",
-    "try",
-    "us",
-    "use",
-    "using",
-    "want",
-    "wear",
-    "with",
-    "you",
-    "touch",
     "recommending",
+    "suggest",
+    "suggesting",
+    "propose",
+    "proposing",
+    "offer",
+    "offering",
+    "advise",
+    "advising",
+    "recommendations of",
+    "suggestions of",
 ];
 
-/// Where an object ends in English.
+/// Small words between the verb and its object, and before the ban.
+const SMALL: [&str; 14] =
+    ["a", "an", "any", "me", "us", "the", "to", "of", "again", "please", "ever", "for", "anything", "my"];
+const BEFORE: [&str; 9] = ["please", "you", "i", "we", "and", "but", "kindly", "ever", "just"];
+
+/// Where an object ends.
 const ENDS: [&str; 16] = [
-    "to", "again", "and", "as", "at", "because", "but", "for", "if", "in", "since", "so", "unless", "when",
-    "while", "anymore",
+    "and", "as", "at", "because", "but", "for", "if", "in", "since", "so", "unless", "when", "while",
+    "anymore", "again", "to",
 ];
 
-/// What begins an exclusion in Chinese, the longer ones first, and whether its object may
-/// follow at once; else a verb of [`DENIED_ZH`] must.
-const FORBIDS_ZH: [(&str, bool); 19] = [
-    ("千万不要", true),
-    ("绝对不要", true),
-    ("不喜欢", true),
-    ("不可以", false),
-    ("不允许", false),
-    ("不能", false),
-    ("不要", true),
-    ("不想", false),
-    ("不许", false),
-    ("不准", false),
-    ("不吃", true),
-    ("不喝", true),
-    ("不用", false),
-    ("讨厌", true),
-    ("避免", true),
-    ("禁止", true),
-    ("拒绝", true),
-    ("忌口", true),
-    ("别", false),
-];
+/// Bans of advice in Chinese: what forbids, perhaps to whom, the verb.
+const FORBIDS_ZH: [&str; 8] = ["千万不要", "绝对不要", "不要", "不许", "不准", "请勿", "别", "禁止"];
+const BETWEEN_ZH: [&str; 8] = ["再", "给我们", "给我", "给他", "给她", "向我", "跟我", "为我"];
+const ADVISE_ZH: [&str; 2] = ["推荐", "建议"];
 
-/// Verbs whose denial rules their object out.
-const DENIED_ZH: [&str; 16] = [
-    "再", "给我", "给他", "给她", "推荐", "建议", "安排", "提", "发", "打", "用", "吃", "喝", "点", "买",
-    "订",
-];
-
-/// Verbs and small words between a prohibition and its object.
-const BETWEEN_ZH: [&str; 40] = [
-    "再", "给", "我", "我们", "他", "她", "推荐", "建议", "安排", "提", "提到", "发", "发送", "打", "用",
-    "使用", "吃", "喝", "点", "买", "订", "选", "放", "加", "去", "做", "任何", "有", "看", "听", "穿", "带",
-    "跟", "和", "把", "让", "的", "了", "含", "含有",
-];
-
-/// Where an object ends in Chinese.
-const ENDS_ZH: [char; 7] = ['的', '了', '啊', '吧', '哦', '呢', '因'];
-
-/// After a prohibition these make something else of it: "do not forget", "no problem".
-const HARMLESS: [&str; 24] = [
-    "forget", "worry", "hesitate", "miss", "problem", "problems", "doubt", "idea", "matter", "only", "just",
-    "sure", "longer", "one", "know", "mind", "think", "wait", "need", "have", "sooner", "less", "yet",
-    "stop",
-];
-const HARMLESS_ZH: [&str; 12] =
-    ["忘", "担心", "着急", "客气", "介意", "急", "错过", "知道", "人", "处", "墅", "致"];
-
-/// Words of praise and advice.
-const ADVICE: [&str; 36] = [
+/// Words of advice and of praise that amounts to it.
+const ADVICE: [&str; 20] = [
     "recommend",
     "recommended",
     "recommendation",
@@ -179,70 +59,47 @@ const ADVICE: [&str; 36] = [
     "suggestion",
     "try",
     "should",
-    "could",
     "great",
     "best",
-    "good",
     "excellent",
     "perfect",
     "ideal",
-    "favourite",
-    "favorite",
-    "love",
-    "loves",
-    "enjoy",
-    "enjoys",
-    "like",
-    "likes",
     "delicious",
     "popular",
     "wonderful",
     "fantastic",
     "amazing",
     "worth",
-    "choose",
-    "pick",
-    "use",
-    "prefer",
-    "prefers",
-    "better",
-    "nice",
+    "favourite",
 ];
-const ADVICE_ZH: [&str; 23] = [
-    "推荐",
-    "建议",
-    "不错",
-    "值得",
-    "最好",
-    "适合",
-    "可以试",
-    "试试",
-    "尝尝",
-    "首选",
-    "喜欢",
-    "爱吃",
-    "爱喝",
-    "最爱",
-    "好吃",
-    "好喝",
-    "好用",
-    "很棒",
-    "热门",
-    "人气",
-    "经典",
-    "优先",
-    "选择",
+const ADVICE_ZH: [&str; 13] =
+    ["推荐", "不错", "值得", "试试", "尝尝", "首选", "好吃", "好喝", "很棒", "热门", "人气", "优先", "最好"];
+/// A text that has one of these may say the contrary.
+const AGAINST: [&str; 12] = [
+    "not",
+    "never",
+    "no",
+    "unlike",
+    "avoid",
+    "without",
+    "instead",
+    "substitute",
+    "than",
+    "except",
+    "replaced",
+    "worse",
 ];
+const AGAINST_ZH: [char; 4] = ['不', '别', '没', '勿'];
 
-/// The thing that a text rules out, in its own words and lower case; `None` when it rules
-/// out nothing that can be named, asks something, or is long.
+/// The thing that a text forbids to recommend, in its own words and lower case; `None` when
+/// it forbids nothing that can be named, asks something, or is long.
 ///
 /// ```
 /// use memcards::judge::excluded_object;
 ///
 /// assert_eq!(excluded_object("Please never recommend model B.").as_deref(), Some("model b"));
 /// assert_eq!(excluded_object("不要给我推荐海鲜").as_deref(), Some("海鲜"));
-/// assert_eq!(excluded_object("I love model B"), None);
+/// assert_eq!(excluded_object("I hate model B"), None);
 /// ```
 #[must_use]
 pub fn excluded_object(text: &str) -> Option<String> {
@@ -255,27 +112,44 @@ pub fn excluded_object(text: &str) -> Option<String> {
     english(text).or_else(|| chinese(text))
 }
 
-/// True when a text praises or proposes something.
+/// True when a text praises or proposes something and says nothing against anything.
 #[must_use]
 pub fn recommends(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    ADVICE_ZH.iter().any(|word| lower.contains(word)) || words(&lower).any(|word| ADVICE.contains(&word))
+    let spelled = spelled_out(text);
+    let advice = spelled.iter().any(|word| ADVICE.contains(&word.as_str()))
+        || ADVICE_ZH.iter().any(|word| text.contains(word));
+    advice && !spelled.iter().any(|word| AGAINST.contains(&word.as_str())) && !text.contains(AGAINST_ZH)
 }
 
-/// True when a text speaks of an object that [`excluded_object`] gave: all of its words
-/// stand in it, in any order; what is written without spaces stands in it as it is.
-#[must_use]
-pub fn speaks_of(text: &str, object: &str) -> bool {
-    let text = text.to_lowercase();
-    if !object.is_ascii() {
-        return object.split_whitespace().all(|part| text.contains(part));
+/// A text in which objects are looked for.
+#[derive(Debug)]
+pub struct SpokenOf {
+    /// Its words with a blank around each, the last letter of a plural left out.
+    words: String,
+    /// Without blanks, for what is written without them.
+    whole: String,
+}
+
+impl SpokenOf {
+    /// Prepares a text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let words: Vec<String> = spelled_out(text).iter().map(|word| singular(word)).collect();
+        let whole = text.to_lowercase().split_whitespace().collect();
+        Self { words: format!(" {} ", words.join(" ")), whole }
     }
-    let found: Vec<String> = words(&text).map(singular).collect();
-    !object.is_empty() && object.split_whitespace().all(|word| found.contains(&singular(word)))
-}
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'').filter(|word| !word.is_empty())
+    /// True when it speaks of an object that [`excluded_object`] gave: its words stand in it one
+    /// after the other.
+    #[must_use]
+    pub fn is_about(&self, object: &str) -> bool {
+        if !object.is_ascii() {
+            let object: String = object.split_whitespace().collect();
+            return object.chars().count() > 1 && self.whole.contains(&object);
+        }
+        let words: Vec<String> = spelled_out(object).iter().map(|word| singular(word)).collect();
+        !words.is_empty() && self.words.contains(&format!(" {} ", words.join(" ")))
+    }
 }
 
 fn singular(word: &str) -> String {
@@ -285,10 +159,13 @@ fn singular(word: &str) -> String {
     found.unwrap_or_else(|| word.to_owned())
 }
 
-/// The words of a text with "don't" and its like written out.
-fn spelled_out(lower: &str) -> Vec<String> {
-    let lower = lower.replace('’', "'").replace("can't", "can not").replace("won't", "will not");
-    words(&lower)
+/// The words of a text in lower case, with "don't" and its like written out.
+fn spelled_out(text: &str) -> Vec<String> {
+    let lower =
+        text.to_lowercase().replace('’', "'").replace("can't", "can not").replace("won't", "will not");
+    lower
+        .split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'')
+        .filter(|word| !word.is_empty())
         .flat_map(|word| match word.strip_suffix("n't") {
             Some(verb) => vec![verb.to_owned(), "not".to_owned()],
             None => vec![word.to_owned()],
@@ -297,32 +174,25 @@ fn spelled_out(lower: &str) -> Vec<String> {
 }
 
 fn english(text: &str) -> Option<String> {
-    for clause in text.to_lowercase().split(['.', ',', ';', '!', ':', '\n', '—']) {
+    for clause in text.split(['.', ',', ';', '!', ':', '\n', '—']) {
         let words = spelled_out(clause);
-        let starts_with = |at: usize, mark: &[&str]| {
-            words.len() >= at + mark.len() && mark.iter().zip(&words[at..]).all(|(a, b)| a == b)
-        };
-        let forbidden = (0..words.len()).find_map(|at| {
-            // A clause that begins with "no" is a rule: "no e-mail, please".
-            let (length, strong) = match FORBIDS.iter().find(|(mark, _)| starts_with(at, mark)) {
-                Some((mark, strong)) => (mark.len(), *strong),
-                None if at == 0 && words[0] == "no" => (1, true),
-                None => return None,
-            };
-            let denied = words.get(at + length).is_some_and(|word| DENIED.contains(&word.as_str()));
-            (strong || denied).then_some(at + length)
+        let start = words.iter().take_while(|word| BEFORE.contains(&word.as_str())).count();
+        let clause = format!("{} ", words[start..].join(" "));
+        // The ban begins the clause: what somebody else must not do is no rule of the user's.
+        let after = FORBIDS.iter().find_map(|forbids| clause.strip_prefix(forbids));
+        let advised = after.and_then(|rest| {
+            let rest = rest.strip_prefix("ever ").unwrap_or(rest);
+            ADVISE.iter().find_map(|verb| rest.strip_prefix(verb)?.strip_prefix(' '))
         });
-        let Some(mut at) = forbidden else { continue };
-        if words.get(at).is_some_and(|word| HARMLESS.contains(&word.as_str())) {
-            continue;
-        }
-        while words.get(at).is_some_and(|word| BETWEEN.contains(&word.as_str())) {
-            at += 1;
-        }
-        let object: Vec<&str> =
-            words[at..].iter().map(String::as_str).take_while(|word| !ENDS.contains(word)).collect();
+        let Some(rest) = advised else { continue };
+        let object: Vec<&str> = rest
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .skip_while(|word| SMALL.contains(word))
+            .take_while(|word| !ENDS.contains(word))
+            .collect();
         // A thing has a short name.
-        if (1..=4).contains(&object.len()) {
+        if (1..=5).contains(&object.len()) {
             return Some(object.join(" "));
         }
     }
@@ -331,51 +201,22 @@ fn english(text: &str) -> Option<String> {
 
 fn chinese(text: &str) -> Option<String> {
     for clause in text.split(['。', '，', '；', '！', '、', '\n', ',', '.', '!', ';']) {
-        // 对花生过敏
-        if let Some((before, _)) = clause.split_once("过敏") {
-            let object = before.rsplit(['对', '我', '她', '他', '是']).next().unwrap_or_default();
-            if let Some(object) = object_zh(object) {
-                return Some(object);
-            }
-        }
-        let found = FORBIDS_ZH.iter().filter_map(|(mark, strong)| {
-            let start = clause.find(mark)?;
-            let rest = &clause[start + mark.len()..];
-            let denied = *strong || DENIED_ZH.iter().any(|verb| rest.starts_with(verb));
-            denied.then_some((start, mark.len()))
-        });
-        // The first mark of the clause; of those at one place the longest.
-        let Some((start, length)) = found.min_by_key(|(start, length)| (*start, usize::MAX - length)) else {
+        let clause = clause.trim().trim_start_matches("请").trim_start_matches("以后");
+        let Some(mut rest) = FORBIDS_ZH.iter().find_map(|forbids| clause.strip_prefix(forbids)) else {
             continue;
         };
-        // 特别, 区别, 分别 are no prohibitions.
-        if clause[..start].ends_with(['特', '区', '分', '个', '级', '性', '类', '告', '差']) {
-            continue;
-        }
-        let mut rest = &clause[start + length..];
-        if HARMLESS_ZH.iter().any(|word| rest.starts_with(word)) {
-            continue;
-        }
-        while let Some(shorter) = longest_prefix(rest) {
+        while let Some(shorter) = BETWEEN_ZH.iter().find_map(|word| rest.strip_prefix(word)) {
             rest = shorter;
         }
-        if let Some(object) = object_zh(rest) {
+        let Some(rest) = ADVISE_ZH.iter().find_map(|verb| rest.strip_prefix(verb)) else { continue };
+        let rest = rest.trim_start_matches("任何").trim_start_matches("给我");
+        let end = rest.find(['的', '了', '啊', '吧', '哦', '呢']).unwrap_or(rest.len());
+        let object = rest[..end].trim().to_lowercase();
+        if (2..=10).contains(&object.chars().count()) {
             return Some(object);
         }
     }
     None
-}
-
-/// What is left without the longest of the words between a prohibition and its object.
-fn longest_prefix(text: &str) -> Option<&str> {
-    let found = BETWEEN_ZH.iter().filter(|word| text.starts_with(**word)).max_by_key(|word| word.len())?;
-    Some(&text[found.len()..])
-}
-
-fn object_zh(text: &str) -> Option<String> {
-    let end = text.find(ENDS_ZH).unwrap_or(text.len());
-    let object = text[..end].trim().to_lowercase();
-    (1..=8).contains(&object.chars().count()).then_some(object)
 }
 
 #[cfg(test)]
@@ -383,35 +224,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ruled_out_is_named() {
+    fn what_must_not_be_recommended_is_named() {
         for (text, object) in [
             ("Never recommend model B", Some("model b")),
             ("Please don't suggest seafood restaurants.", Some("seafood restaurants")),
             ("Don't recommend seafood to me.", Some("seafood")),
-            ("No e-mail, please", Some("e-mail")),
-            ("I can't stand coriander", Some("coriander")),
-            ("I'm allergic to peanuts.", Some("peanuts")),
-            ("Avoid the night bus", Some("night bus")),
-            ("Stay away from Route 9", Some("route 9")),
-            ("Do not forget to use the blue form", None),
-            ("No problem", None),
-            ("I love peanuts", None),
-            ("Why not peanuts?", None),
-            ("Don't worry about the keys", None),
+            ("Don't recommend me any seafood", Some("seafood")),
+            ("Stop recommending crypto to me.", Some("crypto")),
+            ("Don't you ever recommend crypto to me again!", None),
             ("不要给我推荐海鲜", Some("海鲜")),
-            ("我对花生过敏", Some("花生")),
-            ("别再给我打电话了", Some("电话")),
-            ("我不吃香菜", Some("香菜")),
+            ("请勿推荐B型号。", Some("b型号")),
+            ("别再给我推荐海鲜了", Some("海鲜")),
+            // Dislikes, allergies, habits and what others do are no bans of advice.
+            ("No e-mail, please", None),
+            ("I can't stand coriander", None),
+            ("I'm allergic to peanuts.", None),
+            ("I hate my job.", None),
+            ("Mum hates garlic.", None),
+            ("No thanks.", None),
+            ("My dog must not eat chocolate.", None),
+            ("Do not forget to use the blue form", None),
+            ("Tom says: the doctor should not recommend pills", None),
+            ("Why not recommend peanuts?", None),
+            ("我不喜欢香菜", None),
+            ("我不喝酒", None),
             ("我特别喜欢香菜", None),
             ("别忘了带伞", None),
-            ("不要担心", None),
-            ("我喜欢海鲜", None),
-            ("The new model is not good", None),
-            ("I cannot come on Monday", None),
-            ("There is no train on Sundays", None),
-            ("He does not have the keys", None),
-            ("我不能去北京", None),
-            ("这个版本不能用了", None),
             ("", None),
         ] {
             assert_eq!(excluded_object(text).as_deref(), object, "{text}");
@@ -419,27 +257,31 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_recognised_in_other_words_order_and_number() {
+    fn an_object_is_its_words_one_after_the_other() {
         for (text, object, speaks) in [
             ("The Harbour Grill is the best seafood restaurant", "seafood restaurants", true),
-            ("A restaurant with good seafood", "seafood restaurant", true),
+            ("A restaurant with good seafood", "seafood restaurant", false),
             ("A steak house", "seafood restaurant", false),
             ("这家的海鲜很不错", "海鲜", true),
             ("这家的面很不错", "海鲜", false),
+            ("推荐B 型号", "b型号", true),
+            ("我最喜欢的酒店", "酒", false),
             ("Model B is the better printer", "model b", true),
-            ("Model C is the better printer", "model b", false),
+            ("I recommend plan B: take a model train", "model b", false),
             ("anything", "", false),
         ] {
-            assert_eq!(speaks_of(text, object), speaks, "{text}");
+            assert_eq!(SpokenOf::of(text).is_about(object), speaks, "{text}");
         }
     }
 
     #[test]
-    fn praise_and_advice_are_told_from_news() {
+    fn praise_and_advice_are_told_from_news_and_warnings() {
         for (text, advice) in [
             ("I recommend model B for photos", true),
             ("这家的海鲜值得一试", true),
             ("Model B broke down yesterday", false),
+            ("Model A is the best; unlike model B it never jams.", false),
+            ("Sushi is not worth the money", false),
             ("昨天去了海鲜市场", false),
         ] {
             assert_eq!(recommends(text), advice, "{text}");

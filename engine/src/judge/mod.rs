@@ -32,7 +32,7 @@ mod tests;
 mod tokens;
 
 pub use analysis::{ANALYSIS_LIMIT, Analysis, Stance, analyze};
-pub use exclusion::{excluded_object, recommends, speaks_of};
+pub use exclusion::{SpokenOf, excluded_object, recommends};
 pub(crate) use normalize::name_key;
 pub use normalize::normalized_hash;
 pub(crate) use normalize::{is_han, is_kana};

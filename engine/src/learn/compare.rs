@@ -61,8 +61,49 @@ pub(super) fn are_about_the_same(new: &Card, known: &Card) -> bool {
         (Some(mine), Some(theirs)) => mine == theirs,
         _ => true,
     };
+    if are_of_other_days(new, known) {
+        return false;
+    }
     let (mine, theirs) = (&new.entities, &known.entities);
     speakers && (mine.is_empty() || theirs.is_empty() || mine.iter().any(|name| theirs.contains(name)))
+}
+
+/// Words for a day that is another one each day.
+const DAY_WORDS: [&str; 24] = [
+    "today",
+    "yesterday",
+    "tomorrow",
+    "tonight",
+    "last night",
+    "this morning",
+    "this afternoon",
+    "this evening",
+    "the day before yesterday",
+    "the day after tomorrow",
+    "yesterday morning",
+    "yesterday evening",
+    "今天",
+    "昨天",
+    "明天",
+    "前天",
+    "后天",
+    "大前天",
+    "大后天",
+    "昨晚",
+    "今晚",
+    "今早",
+    "明早",
+    "昨天下午",
+];
+
+/// True when both tell of a day that only the time of telling gives ("yesterday"), and it is
+/// not the same one: what was said of one day is not said again of another.
+fn are_of_other_days(new: &Card, known: &Card) -> bool {
+    let day = |card: &Card| {
+        let told = card.times.iter().find(|time| DAY_WORDS.contains(&time.phrase.to_lowercase().as_str()));
+        told.map(|time| (time.from, time.to))
+    };
+    matches!((day(new), day(known)), (Some(mine), Some(theirs)) if mine != theirs)
 }
 
 /// A statement with its value exchanged: what "now it is red" states after "the colour is

@@ -40,7 +40,9 @@ pub(super) fn collect(
         // The card may have been forgotten since it was scored.
         let Some(card) = card.filter(|card| view.shows(card)) else { continue };
         if let Some(kept_out) = exclusion::withheld(&card, &ranked.exclusions) {
-            withheld.push(kept_out);
+            if withheld.len() < exclusion::NAMED {
+                withheld.push(kept_out);
+            }
             continue;
         }
         if filter.is_none_or(|filter| filter.matches(&card)) {

@@ -53,7 +53,8 @@ impl Controller for Rules {
         Decision {
             intent: intent.aim.name().into(),
             rule: intent.rule.into(),
-            search: intent.aim != Aim::None,
+            // Work on a given text may well be about what is known.
+            search: intent.aim != Aim::None || intent.rule == "work_on_given_text",
             tracks: if tracks.len() == Track::ALL.len() { vec![] } else { tracks },
             preset: match intent.aim {
                 Aim::Rule => Some("rule".into()),

@@ -19,7 +19,7 @@ pub(super) struct Legs {
     pub(super) turn: f32,
     pub(super) window: f32,
     pub(super) vector: f32,
-    /// 1 when the row has the date that is named.
+    /// 1 when the row has the time that is named, less where it was only told then.
     pub(super) dated: f32,
     pub(super) coverage: f32,
     pub(super) identifiers: f32,
@@ -186,10 +186,9 @@ impl Evidence {
         }
         if scorer.date_idf > 0.0 {
             for row in shown.iter() {
-                if search.shown[number].is_dated(row, search.question.times()) {
-                    legs[row as usize].dated = 1.0;
-                    legs[row as usize].coverage += scorer.date_idf / scorer.ideal;
-                }
+                let dated = search.shown[number].dated_share(row, search.question.times());
+                legs[row as usize].dated = dated;
+                legs[row as usize].coverage += dated * scorer.date_idf / scorer.ideal;
             }
         }
         if let (Some(query), Some(index)) = (search.vector, partition.vectors()) {
@@ -412,10 +411,9 @@ fn legs_of(scorer: &Scorer<'_>, number: usize, rows: &[u32]) -> Vec<Legs> {
     }
     if scorer.date_idf > 0.0 {
         for (legs, row) in legs.iter_mut().zip(rows) {
-            if search.shown[number].is_dated(*row, search.question.times()) {
-                legs.dated = 1.0;
-                legs.coverage += scorer.date_idf / scorer.ideal;
-            }
+            let dated = search.shown[number].dated_share(*row, search.question.times());
+            legs.dated = dated;
+            legs.coverage += dated * scorer.date_idf / scorer.ideal;
         }
     }
     if scorer.asks_concepts() {

@@ -33,6 +33,7 @@ use crate::card::{Card, LinkKind, State, Track};
 use crate::engine::Tenant;
 use crate::filter::Filter;
 use crate::index::partition::{Hot, Row};
+use crate::judge::name_key;
 use crate::time::Timestamp;
 use crate::verbs::{Include, Recall, Recalled};
 use crate::{Error, Result};
@@ -180,7 +181,13 @@ pub(crate) fn run_within(
         answer.searched.rule = Some(decision.rule.clone().into_owned());
         answer.searched.likely = decision.tracks.clone();
         answer.searched.preset = preset.map(str::to_owned);
-        if !decision.search && request.vector.is_none() {
+        let word = request
+            .query
+            .as_deref()
+            .unwrap_or_default()
+            .trim()
+            .trim_matches(['?', '!', '.', '？', '！', '。']);
+        if !decision.search && request.vector.is_none() && !is_known_name(tenant, word)? {
             return Ok(answer);
         }
     }
@@ -249,6 +256,22 @@ pub(crate) fn run_within(
     answer.hits = collected.hits;
     answer.withheld = collected.withheld;
     Ok(answer)
+}
+
+/// True when some card of the tenant names something so: Nice is a town as well.
+fn is_known_name(tenant: &Tenant, word: &str) -> Result<bool> {
+    let Some(id) = tenant.id()? else { return Ok(false) };
+    let key = name_key(word);
+    for track in Track::ALL {
+        let slot = tenant.store().cache().partition(tenant.store().database(), id, *track)?;
+        let partition = slot.read()?;
+        let named = partition.named();
+        let rows = named.edges(&key).iter().chain(named.others(&key));
+        if rows.into_iter().any(|row| partition.row(*row).until == Timestamp::MAX) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Checks a request; gives how many hits are wanted.

@@ -11,6 +11,7 @@ use regex::Regex;
 
 use crate::calendar::Anchor;
 use crate::graph::{self, ConceptSet, Intent, Shape};
+use crate::index::sense::beginning;
 use crate::index::text::{QueryTerms, TermKind, analyze_query};
 use crate::recall::days::KnownDays;
 use crate::recall::shown::Shown;
@@ -18,6 +19,8 @@ use crate::recall::times::Times;
 
 /// Somebody known by relation may have several names (two sisters); more are noise.
 const RESOLVED_MOST: usize = 4;
+/// Longer texts are pasted, not asked.
+const RESOLVED_BYTES: usize = 2048;
 
 /// A question, read.
 #[derive(Debug)]
@@ -41,7 +44,10 @@ impl Question {
     /// Reads a question against the speakers and dates that the shown rows of the
     /// partitions know: what is not shown must not shift what is.
     pub(super) fn read(query: &str, shown: &[Shown<'_>], anchor: &Anchor) -> Self {
-        let query = &resolve(query, shown);
+        let query = &match query.len() <= RESOLVED_BYTES {
+            true => resolve(query, shown),
+            false => query.to_owned(),
+        };
         let days = KnownDays::within(shown);
         let speakers_of: Vec<Vec<(u32, &str)>> = shown.iter().map(Shown::speakers).collect();
         let speakers: BTreeSet<&str> = speakers_of.iter().flatten().map(|(_, name)| *name).collect();
@@ -77,7 +83,8 @@ impl Question {
             })
             .collect();
         let asks_assistant = ASKS_ASSISTANT.is_match(query);
-        let (asked, shape, intent) = (graph::asked(query), graph::shape(query), graph::intent(query));
+        let asking = beginning(query);
+        let (asked, shape, intent) = (graph::asked(asking), graph::shape(asking), graph::intent(asking));
         Self { words, terms, identifiers, times, named, numbers, asks_assistant, asked, shape, intent }
     }
 

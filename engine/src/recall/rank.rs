@@ -14,7 +14,7 @@ use crate::index::cache::Slot;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::recall::View;
-use crate::recall::exclusion::{Exclusion, exclusions};
+use crate::recall::exclusion::{Exclusion, exclusions, latest};
 use crate::recall::fuse::{Parts, Scorer, Search};
 use crate::recall::gather::Limits;
 use crate::recall::question::Question;
@@ -242,6 +242,7 @@ impl Ranking<'_> {
         self.adjust(&mut candidates, &search, &scorer);
         score(&mut candidates, &search, &scorer, kept);
         settle(&mut candidates, &partitions);
+        prefer_changes(&mut candidates, &partitions);
         candidates.retain(|candidate| candidate.relevance >= least);
         if kept < candidates.len() {
             candidates.select_nth_unstable_by(kept, best_first(&partitions));
@@ -260,7 +261,7 @@ impl Ranking<'_> {
         };
         let places = candidates.iter().map(place).collect();
         // Who asks for the history wants to see what was replaced and ruled out.
-        let exclusions = match self.view.is_present() {
+        let exclusions = match self.view.is_present() && self.request.filter.is_none() {
             true => partitions
                 .iter()
                 .zip(&shown)
@@ -268,6 +269,7 @@ impl Ranking<'_> {
                 .collect(),
             false => vec![],
         };
+        let exclusions = latest(exclusions);
         let complete = scored == available && !truncated;
         Ok(Ranked { places, scored, truncated, complete, exclusions })
     }
@@ -384,6 +386,59 @@ fn read_all(slots: &[Arc<Slot>]) -> Result<Vec<MappedRwLockReadGuard<'_, Partiti
 /// The last change that each partition holds.
 fn positions(partitions: &[MappedRwLockReadGuard<'_, Partition>]) -> Vec<u64> {
     partitions.iter().map(|partition| partition.applied().0).collect()
+}
+
+/// How many of the best candidates are compared with each other for changes.
+const COMPARED: usize = 20;
+/// A card that tells of a change goes before an earlier one that is no more relevant than
+/// this many times.
+const NEAR: f32 = 1.25;
+/// The same for turns, of which the re-ranker has judged already.
+const NEAR_TURNS: f32 = 1.08;
+
+/// "Actually it is on Thursday" goes before "it is on Tuesday": of two cards of one voice that
+/// the question finds about equally well, one that says that something has changed is ranked no lower
+/// than the earlier one. That they contradict each other is not known, so nothing is left out.
+fn prefer_changes(candidates: &mut [Candidate], partitions: &[&Partition]) {
+    let voice = |c: &Candidate| partitions[c.partition].voices()[c.row as usize];
+    let changes = |c: &Candidate| partitions[c.partition].senses()[c.row as usize].changes;
+    let when = |c: &Candidate| {
+        let card = c.card(partitions);
+        (card.occurred_at, card.recorded_at, card.id)
+    };
+    let mut best: Vec<usize> = (0..candidates.len()).collect();
+    let order = |a: &usize, b: &usize| candidates[*b].score.total_cmp(&candidates[*a].score).then(a.cmp(b));
+    if best.len() > COMPARED {
+        best.select_nth_unstable_by(COMPARED, order);
+        best.truncate(COMPARED);
+    }
+    best.sort_unstable_by(order);
+    for (place, &later) in best.iter().enumerate().skip(1) {
+        if !changes(&candidates[later]) || voice(&candidates[later]).question {
+            continue;
+        }
+        let mine = voice(&candidates[later]);
+        let near = if candidates[later].card(partitions).is_event() { NEAR_TURNS } else { NEAR };
+        let raised = best[..place]
+            .iter()
+            .map(|earlier| candidates[*earlier])
+            .filter(|earlier| earlier.relevance <= candidates[later].relevance * near)
+            .filter(|earlier| {
+                let theirs = voice(earlier);
+                theirs.speaker == mine.speaker && theirs.assistant == mine.assistant && !theirs.question
+            })
+            .filter(|earlier| when(earlier) < when(&candidates[later]))
+            .map(|earlier| (earlier.score, earlier.relevance))
+            .fold((0.0f32, 0.0f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        let card = &mut candidates[later];
+        // A hair more, so that the order does not hang on the times of writing.
+        let score = (raised.0 * (1.0 + 1e-6)).min(1.0);
+        if score > card.score {
+            card.settled += score - card.score;
+            card.score = score;
+            card.relevance = card.relevance.max(raised.1);
+        }
+    }
 }
 
 /// Of two cards that contradict each other the later one is ranked no lower than the

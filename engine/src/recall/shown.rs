@@ -180,6 +180,22 @@ impl<'a> Shown<'a> {
         times.contain(self.occurred(row)) || self.tells(row, times)
     }
 
+    /// How surely a row belongs to a time that the question names, 0 to 1: where it tells of a
+    /// time itself, the time of telling says less.
+    pub(super) fn dated_share(&self, row: u32, times: &Times) -> f32 {
+        /// Of a card told at that time which tells of another.
+        const TOLD_ELSEWHERE: f32 = 0.7;
+        if times.is_empty() {
+            return 0.0;
+        }
+        match (self.tells(row, times), times.contain(self.occurred(row))) {
+            (true, _) => 1.0,
+            (false, true) if self.partition.timed().contains(row) => TOLD_ELSEWHERE,
+            (false, true) => 1.0,
+            (false, false) => 0.0,
+        }
+    }
+
     fn occurred(&self, row: u32) -> i64 {
         self.partition.hot()[row as usize].occurred
     }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::calendar::{self, Anchor, Kind, KnownDates, Side, Unit};
+use crate::calendar::{self, Anchor, Kind, KnownDates, Side, Unit, Zone};
 use crate::card::TimeSpan;
 use crate::recall::question::pattern;
 use crate::time::Timestamp;
@@ -30,13 +30,15 @@ pub(super) struct Times {
     dates: Vec<PartialDate>,
     /// Half-open, in microseconds.
     intervals: Vec<(i64, i64)>,
+    /// Whose days the dates are.
+    zone: Zone,
 }
 
 impl Times {
     /// An interval.
     #[cfg(test)]
     pub(super) fn within(from: i64, to: i64) -> Self {
-        Self { dates: vec![], intervals: vec![(from, to)] }
+        Self { dates: vec![], intervals: vec![(from, to)], zone: Zone::UTC }
     }
 
     /// Reads a question; gives the question without them, too.
@@ -60,7 +62,16 @@ impl Times {
             }
         }
         let (dates, rest) = find_dates(&rest);
-        (Self { dates, intervals }, rest)
+        (Self { dates, intervals, zone: anchor.zone.clone() }, rest)
+    }
+
+    /// True when an instant lies on a day, in a month or year that is named.
+    fn names(&self, micros: i64) -> bool {
+        if self.dates.is_empty() {
+            return false;
+        }
+        let date = self.zone.local(Timestamp::from_micros(micros)).date();
+        self.dates.iter().any(|named| named.is((date.year(), date.month(), date.day())))
     }
 
     /// True when no time is named.
@@ -70,19 +81,19 @@ impl Times {
 
     /// True when whole days (UTC) are named and nothing else.
     pub(super) fn are_days(&self) -> bool {
-        self.intervals.is_empty()
+        self.intervals.is_empty() && self.zone == Zone::UTC
     }
 
     /// True when some instant of a day, which is named by its beginning, may be meant.
     pub(super) fn touch_day(&self, day: i64) -> bool {
-        self.dates.iter().any(|date| date.is(day))
+        self.names(day)
+            || self.zone != Zone::UTC && self.names(day.saturating_add(DAY_MICROS - 1))
             || self.intervals.iter().any(|(from, to)| *from < day.saturating_add(DAY_MICROS) && day < *to)
     }
 
     /// True when an instant (microseconds) is meant.
     pub(super) fn contain(&self, micros: i64) -> bool {
-        self.dates.iter().any(|date| date.is(micros))
-            || self.intervals.iter().any(|(from, to)| (*from..*to).contains(&micros))
+        self.names(micros) || self.intervals.iter().any(|(from, to)| (*from..*to).contains(&micros))
     }
 
     /// True when one of the times that a card tells of is meant.
@@ -95,27 +106,17 @@ impl Times {
             }
             // Its middle: a local day begins on another day elsewhere.
             let middle = from + (to - from) / 2;
-            self.dates.iter().any(|date| date.is(middle))
-                || self.intervals.iter().any(|(begin, end)| *begin < to && from < *end)
+            self.names(middle) || self.intervals.iter().any(|(begin, end)| *begin < to && from < *end)
         })
     }
 }
 
 impl PartialDate {
-    fn is(self, micros: i64) -> bool {
-        let (year, month, day) = civil(micros);
+    fn is(self, (year, month, day): (i16, i8, i8)) -> bool {
         self.year.is_none_or(|y| y == year)
             && self.month.is_none_or(|m| m == month)
             && self.day.is_none_or(|d| d == day)
     }
-}
-
-/// Year, month and day (UTC) of an instant.
-fn civil(micros: i64) -> (i16, i8, i8) {
-    let instant =
-        jiff::Timestamp::from_microsecond(Timestamp::from_micros(micros).as_micros()).unwrap_or_default();
-    let date = jiff::tz::Offset::UTC.to_datetime(instant).date();
-    (date.year(), date.month(), date.day())
 }
 
 const MONTHS: [&str; 12] =
@@ -208,9 +209,19 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_a_day_in_utc() {
-        let micros = "2023-05-08T23:59:59Z".parse::<Timestamp>().expect("a time").as_micros();
-        assert_eq!(civil(micros), (2023, 5, 8));
+    fn a_date_is_a_day_where_the_asker_is() {
+        let at = "2023-05-08T23:59:59Z".parse::<Timestamp>().expect("a time");
+        for (zone, text, on) in [
+            ("UTC", "8 May 2023", true),
+            ("Asia/Shanghai", "8 May 2023", false),
+            ("Asia/Shanghai", "9 May 2023", true),
+        ] {
+            let anchor = Anchor { instant: at, zone: zone.parse().unwrap() };
+            let (times, _) = Times::find(text, &anchor, &());
+            assert_eq!(times.contain(at.as_micros()), on, "{zone} {text}");
+            let day = at.as_micros().div_euclid(DAY_MICROS) * DAY_MICROS;
+            assert!(!on || times.touch_day(day), "{zone} {text}");
+        }
     }
 
     #[test]

@@ -22,9 +22,9 @@ const RULES: &[(&str, &str, &str, &str)] = &[
     ("晚餐吃什么好？", "晚餐推荐海边那家的海鲜。", "不要给我推荐海鲜。", "晚餐推荐老街那家的牛肉面。"),
     (
         "What snack should I bring for the hike?",
-        "A bag of peanuts is a good snack for a hike.",
-        "I'm allergic to peanuts.",
-        "A bag of dried apples is a good snack for a hike.",
+        "A bag of peanuts is a great snack for a hike.",
+        "Don't recommend peanuts to me.",
+        "A bag of dried apples is a great snack for a hike.",
     ),
 ];
 
@@ -123,4 +123,42 @@ fn a_view_of_the_past_withholds_nothing() {
     say(&tenant, "Please do not suggest model B.");
     let history = Recall { include: vec![Include::Superseded], ..question("printer for photos") };
     assert!(contents(&tenant.recall(history).unwrap()).contains(&told.to_owned()));
+}
+
+#[test]
+fn what_is_innocent_is_never_withheld() {
+    for (told, rule, asked) in [
+        ("I love plum cake more than anything.", "My cat must not eat plums.", "what cake do I love?"),
+        ("I love onions.", "Dad hates onions.", "do I love onions?"),
+        ("Vera loves her new job at the mill.", "I hate my job.", "what does Vera love?"),
+        ("The best tram on Sundays leaves at 9:40.", "I hate Sundays.", "which tram on Sundays?"),
+        ("Thanks to Noa we have a great balcony.", "No thanks.", "who made the balcony great?"),
+        ("The best time to call Noa is noon.", "No time!", "best time to call Noa"),
+        ("My favourite snack is salted almonds.", "I am not allergic to almonds.", "favourite snack"),
+        ("A great substitute for cream is coconut.", "Never recommend cream.", "substitute for cream"),
+        ("我最喜欢的酒店是云山。", "我不喝酒", "我最喜欢的酒店"),
+        ("老师喜欢喝茉莉花茶。", "我讨厌老师", "老师喜欢喝什么？"),
+    ] {
+        let fixture = Fixture::new();
+        let tenant = fixture.tenant("t");
+        say(&tenant, told);
+        fixture.pass("1d");
+        say(&tenant, rule);
+        let answer = tenant.recall(question(asked)).unwrap();
+        assert!(answer.withheld.is_empty(), "{told} / {rule}");
+        assert!(contents(&answer).contains(&told.to_owned()), "{told} / {rule}");
+    }
+}
+
+#[test]
+fn who_names_cards_by_a_filter_gets_them() {
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    let told = "Model B is the best printer for photos.";
+    say(&tenant, told);
+    fixture.pass("1d");
+    say(&tenant, "Please do not recommend model B.");
+    let filter = crate::support::filter(serde_json::json!({"field": "category", "eq": "knowledge"}));
+    let answer = tenant.recall(Recall { filter: Some(filter), ..question("printer for photos") }).unwrap();
+    assert!(contents(&answer).contains(&told.to_owned()));
 }

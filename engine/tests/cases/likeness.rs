@@ -266,3 +266,22 @@ fn a_conclusion_repeated_at_once_stays_a_candidate_and_one_of_another_day_is_bel
     }
     assert_eq!(get(&tenant, first.id).unwrap().confidence, 0.8, "repetition raises no further");
 }
+
+#[test]
+fn yesterday_told_on_two_days_is_two_cards() {
+    for told in ["Yesterday my blood pressure was 120.", "昨天量的血压是120。"] {
+        let fixture = Fixture::new();
+        let tenant = fixture.tenant("t");
+        assert_eq!(say(&tenant, told).outcome, Outcome::Created);
+        assert_eq!(say(&tenant, told).outcome, Outcome::Duplicate, "{told}");
+        fixture.pass("3d");
+        assert_eq!(say(&tenant, told).outcome, Outcome::Created, "{told}");
+        assert_eq!(active(&tenant).len(), 2);
+    }
+    // Where the day is the same whenever it is told, it is the same statement.
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    say(&tenant, "My birthday is on June 5.");
+    fixture.pass("400d");
+    assert_eq!(say(&tenant, "My birthday is on June 5.").outcome, Outcome::Duplicate);
+}

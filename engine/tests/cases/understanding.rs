@@ -25,6 +25,37 @@ fn a_greeting_finds_nothing_and_says_why() {
 }
 
 #[test]
+fn a_name_that_is_a_greeting_too_is_looked_for_where_it_is_known() {
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    assert_eq!(ask(&tenant, "Nice"), Vec::<String>::new());
+    tenant.remember(Remember { entities: vec!["Nice".into()], ..text("We spent May in Nice.") }).unwrap();
+    assert_eq!(ask(&tenant, "Nice?"), ["We spent May in Nice."]);
+    assert_eq!(ask(&fixture.tenant("other"), "Nice"), Vec::<String>::new());
+    say(&tenant, "The Apollo project has five people.");
+    assert!(!ask(&tenant, "please summarize the following project: Apollo").is_empty());
+}
+
+#[test]
+fn a_correction_goes_before_what_it_corrects() {
+    for (told, corrected, asked) in [
+        ("Our standup is on Tuesday.", "Actually the standup is on Thursday.", "when is the standup?"),
+        (
+            "The dentist is on Monday at nine.",
+            "The dentist was moved to Friday at nine.",
+            "when is the dentist?",
+        ),
+    ] {
+        let fixture = Fixture::new();
+        let tenant = fixture.tenant("t");
+        say(&tenant, told);
+        fixture.pass("2d");
+        say(&tenant, corrected);
+        assert_eq!(ask(&tenant, asked)[0], corrected);
+    }
+}
+
+#[test]
 fn an_application_may_decide_instead() {
     struct Silent;
     impl Controller for Silent {
