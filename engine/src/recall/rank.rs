@@ -393,8 +393,6 @@ const COMPARED: usize = 20;
 /// A card that tells of a change goes before an earlier one that is no more relevant than
 /// this many times.
 const NEAR: f32 = 1.25;
-/// The same for turns, of which the re-ranker has judged already.
-const NEAR_TURNS: f32 = 1.08;
 
 /// "Actually it is on Thursday" goes before "it is on Tuesday": of two cards of one voice that
 /// the question finds about equally well, one that says that something has changed is ranked no lower
@@ -414,15 +412,16 @@ fn prefer_changes(candidates: &mut [Candidate], partitions: &[&Partition]) {
     }
     best.sort_unstable_by(order);
     for (place, &later) in best.iter().enumerate().skip(1) {
-        if !changes(&candidates[later]) || voice(&candidates[later]).question {
+        // Of turns the re-ranker has judged already.
+        let event = candidates[later].card(partitions).is_event();
+        if event || !changes(&candidates[later]) || voice(&candidates[later]).question {
             continue;
         }
         let mine = voice(&candidates[later]);
-        let near = if candidates[later].card(partitions).is_event() { NEAR_TURNS } else { NEAR };
         let raised = best[..place]
             .iter()
             .map(|earlier| candidates[*earlier])
-            .filter(|earlier| earlier.relevance <= candidates[later].relevance * near)
+            .filter(|earlier| earlier.relevance <= candidates[later].relevance * NEAR)
             .filter(|earlier| {
                 let theirs = voice(earlier);
                 theirs.speaker == mine.speaker && theirs.assistant == mine.assistant && !theirs.question

@@ -184,7 +184,7 @@ impl<'a> Shown<'a> {
     /// time itself, the time of telling says less.
     pub(super) fn dated_share(&self, row: u32, times: &Times) -> f32 {
         /// Of a card told at that time which tells of another.
-        const TOLD_ELSEWHERE: f32 = 0.7;
+        const TOLD_ELSEWHERE: f32 = 0.97;
         if times.is_empty() {
             return 0.0;
         }
