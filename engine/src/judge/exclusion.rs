@@ -45,7 +45,7 @@ const ENDS: [&str; 16] = [
 ];
 
 /// Bans of advice in Chinese: what forbids, perhaps to whom, the verb.
-const FORBIDS_ZH: [&str; 8] = ["千万不要", "绝对不要", "不要", "不许", "不准", "请勿", "别", "禁止"];
+const FORBIDS_ZH: [&str; 8] = ["千万不要", "绝对不要", "不要", "不许", "不准", "勿", "别", "禁止"];
 const BETWEEN_ZH: [&str; 8] = ["再", "给我们", "给我", "给他", "给她", "向我", "跟我", "为我"];
 const ADVISE_ZH: [&str; 2] = ["推荐", "建议"];
 
