@@ -51,5 +51,27 @@ pub fn told(text: &str, speaker: Option<&str>) -> Told {
     }
 }
 
+/// What a question asks for: all that is read in a question, in one pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// As [`asked`] gives it.
+    pub concepts: ConceptSet,
+    /// As [`shape()`] gives it.
+    pub shape: Shape,
+    /// As [`intent()`] gives it.
+    pub intent: Intent,
+}
+
+/// Reads a question.
+#[must_use]
+pub fn wanted(question: &str) -> Wanted {
+    let words = words::Words::read(question);
+    Wanted {
+        concepts: concept::of_question(&words),
+        shape: shape::of_question(&words),
+        intent: intent::of_question(&words),
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::card::Track;
-use crate::graph::{self, Aim, Kinds};
+use crate::graph::{self, Aim, Kinds, Wanted};
 
 /// What was decided about a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Rules;
 
 impl Controller for Rules {
     fn decide(&self, question: &str) -> Decision {
-        let intent = graph::intent(question);
+        let Wanted { intent, shape, .. } = graph::wanted(question);
         let tracks = [
             (Kinds::EVENTS, Track::Episodic),
             (Kinds::FACTS, Track::Semantic),
@@ -58,7 +58,7 @@ impl Controller for Rules {
             tracks: if tracks.len() == Track::ALL.len() { vec![] } else { tracks },
             preset: match intent.aim {
                 Aim::Rule => Some("rule".into()),
-                _ if graph::shape(question).list => Some("list".into()),
+                _ if shape.list => Some("list".into()),
                 _ => None,
             },
         }

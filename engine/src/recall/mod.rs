@@ -175,19 +175,14 @@ pub(crate) fn run_within(
     let weights = settings.weights(preset, request.weights.as_ref())?;
     let view = View::new(&request.include, request.as_of, request.known_at, now);
     let anchor = Anchor { instant: now, zone: request.zone.clone().unwrap_or_default() };
-    let mut answer = Recalled { hits: vec![], ..Recalled::default() };
+    let mut answer = Recalled::default();
     if let Some(decision) = &decision {
         answer.intent = Some(decision.intent.clone().into_owned());
         answer.searched.rule = Some(decision.rule.clone().into_owned());
         answer.searched.likely = decision.tracks.clone();
         answer.searched.preset = preset.map(str::to_owned);
-        let word = request
-            .query
-            .as_deref()
-            .unwrap_or_default()
-            .trim()
-            .trim_matches(['?', '!', '.', '？', '！', '。']);
-        if !decision.search && request.vector.is_none() && !is_known_name(tenant, word)? {
+        let query = request.query.as_deref().unwrap_or_default();
+        if !decision.search && request.vector.is_none() && !is_known_name(tenant, query)? {
             return Ok(answer);
         }
     }
@@ -259,9 +254,9 @@ pub(crate) fn run_within(
 }
 
 /// True when some card of the tenant names something so: Nice is a town as well.
-fn is_known_name(tenant: &Tenant, word: &str) -> Result<bool> {
+fn is_known_name(tenant: &Tenant, query: &str) -> Result<bool> {
     let Some(id) = tenant.id()? else { return Ok(false) };
-    let key = name_key(word);
+    let key = name_key(query.trim().trim_matches(['?', '!', '.', '？', '！', '。']));
     for track in Track::ALL {
         let slot = tenant.store().cache().partition(tenant.store().database(), id, *track)?;
         let partition = slot.read()?;

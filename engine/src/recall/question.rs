@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::calendar::Anchor;
-use crate::graph::{self, ConceptSet, Intent, Shape};
+use crate::graph::{self, ConceptSet, Intent, Shape, Wanted};
 use crate::index::sense::beginning;
 use crate::index::text::{QueryTerms, TermKind, analyze_query};
 use crate::recall::days::KnownDays;
@@ -35,9 +35,7 @@ pub(super) struct Question {
     numbers: Vec<BTreeSet<u32>>,
     asks_assistant: bool,
     /// What it asks for.
-    asked: ConceptSet,
-    shape: Shape,
-    intent: Intent,
+    wanted: Wanted,
 }
 
 impl Question {
@@ -83,24 +81,23 @@ impl Question {
             })
             .collect();
         let asks_assistant = ASKS_ASSISTANT.is_match(query);
-        let asking = beginning(query);
-        let (asked, shape, intent) = (graph::asked(asking), graph::shape(asking), graph::intent(asking));
-        Self { words, terms, identifiers, times, named, numbers, asks_assistant, asked, shape, intent }
+        let wanted = graph::wanted(beginning(query));
+        Self { words, terms, identifiers, times, named, numbers, asks_assistant, wanted }
     }
 
     /// The kinds of things it asks for.
     pub(super) fn asked(&self) -> ConceptSet {
-        self.asked
+        self.wanted.concepts
     }
 
     /// The shape of the answer it wants.
     pub(super) fn shape(&self) -> Shape {
-        self.shape
+        self.wanted.shape
     }
 
     /// What the asker is after.
     pub(super) fn intent(&self) -> Intent {
-        self.intent
+        self.wanted.intent
     }
 
     /// The question without names and dates.
