@@ -2,8 +2,9 @@
 
 use crate::Result;
 use crate::calendar::{self, Anchor, KnownDates, Zone};
-use crate::card::{State, Track};
+use crate::card::State;
 use crate::engine::Tenant;
+use crate::recall::relations;
 use crate::recall::shown::Shown;
 use crate::time::Timestamp;
 
@@ -41,11 +42,8 @@ impl<'a> KnownDays<'a> {
 }
 
 fn values_of(tenant: &Tenant, owner: &str, attribute: &str) -> Result<Vec<(Timestamp, String)>> {
-    let Some(id) = tenant.id()? else { return Ok(vec![]) };
     let mut values = Vec::new();
-    for track in Track::ALL {
-        let store = tenant.store();
-        let slot = store.cache().partition(store.database(), id, *track)?;
+    for slot in relations::slots(tenant)?.unwrap_or_default() {
         let partition = slot.read()?;
         for (row, value) in partition.said().values(owner, attribute) {
             let row = partition.row(*row);

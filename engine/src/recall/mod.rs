@@ -255,10 +255,8 @@ pub(crate) fn run_within(
 
 /// True when some card of the tenant names something so: Nice is a town as well.
 fn is_known_name(tenant: &Tenant, query: &str) -> Result<bool> {
-    let Some(id) = tenant.id()? else { return Ok(false) };
     let key = name_key(query.trim().trim_matches(['?', '!', '.', '？', '！', '。']));
-    for track in Track::ALL {
-        let slot = tenant.store().cache().partition(tenant.store().database(), id, *track)?;
+    for slot in relations::slots(tenant)?.unwrap_or_default() {
         let partition = slot.read()?;
         let named = partition.named();
         let rows = named.edges(&key).iter().chain(named.others(&key));
