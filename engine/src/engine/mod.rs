@@ -95,7 +95,7 @@ pub struct Store {
 }
 
 struct Inner {
-    database: Database,
+    database: Arc<Database>,
     cache: Arc<IndexCache>,
     /// Ended before the last checkpoint.
     keeper: Option<Keeper>,
@@ -162,7 +162,7 @@ impl Store {
             let cache = cache.clone();
             Box::new(move |applied: &[_]| cache.apply(applied))
         };
-        let database = Database::open(
+        let database = Arc::new(Database::open(
             directory.as_ref(),
             &DatabaseOptions {
                 io: options.io,
@@ -178,11 +178,11 @@ impl Store {
                 replace_model: options.reembed,
             },
             observer,
-        )?;
+        )?);
         Ok(Self {
             inner: Arc::new(Inner {
+                keeper: Some(Keeper::start(&cache, &database)),
                 database,
-                keeper: Some(Keeper::start(&cache)),
                 cache,
                 analyses: Arc::default(),
                 limits: options.limits,

@@ -158,9 +158,9 @@ impl<'t> Batch<'t> {
     }
 
     /// The tenant's last changes, this batch included, newest first; at most `most`. Vectors
-    /// that were made anew are no change to what is known and are left out.
+    /// that were made anew and cards that went away are left out: nothing was said.
     pub(crate) fn last_changes(&self, tenant: TenantId, most: usize) -> Result<Vec<Change>> {
-        let counts = |change: &Change| change.kind != ChangeKind::Vector;
+        let counts = |change: &Change| change.kind != ChangeKind::Vector && !change.kind.takes_away();
         let (mut end, mut found) = self.with_log(tenant, |log| {
             let mine = log.changes.iter().rev().filter(|change| counts(change)).take(most);
             (log.committed, mine.cloned().collect::<Vec<_>>())
@@ -305,6 +305,51 @@ impl<'t> Batch<'t> {
             self.change_lookup(tenant, lookup)?;
         }
         Ok(())
+    }
+
+    /// Removes a card with all of its versions, and the look-ups that lead to it; the log keeps
+    /// only that it is gone. False when there is no such card. Links of other cards are theirs.
+    #[cfg_attr(not(test), allow(dead_code, reason = "the rules that purge come next"))]
+    pub(crate) fn purge(&mut self, tenant: TenantId, id: CardId, now: Timestamp) -> Result<bool> {
+        Ok(self.purge_all(tenant, &[id], now)? == 1)
+    }
+
+    /// As [`Batch::purge`], for any number of cards: all look-ups of the tenant are gone through
+    /// once. Gives how many of them were there.
+    pub(crate) fn purge_all(&mut self, tenant: TenantId, ids: &[CardId], now: Timestamp) -> Result<usize> {
+        let mut lookups: HashMap<CardId, Vec<LookupKey>> = HashMap::new();
+        for (key, card) in self.lookups_to(tenant, &ids.iter().copied().collect())? {
+            lookups.entry(card).or_default().push(key);
+        }
+        let mut purged = 0;
+        for id in ids {
+            let Some((card, removed)) = self.tables.remove_card(tenant, *id)? else { continue };
+            self.writes += removed;
+            purged += 1;
+            let gone = Card { updated_at: now, ..Card::placeholder(*id, card.track, card.version) };
+            self.log(tenant, ChangeKind::Purge, gone, None, None)?;
+            for key in lookups.remove(id).unwrap_or_default() {
+                self.change_lookup(tenant, LookupChange { key, card: None })?;
+            }
+        }
+        Ok(purged)
+    }
+
+    /// The exact look-ups that lead to one of some cards, in order of their keys.
+    fn lookups_to(&self, tenant: TenantId, cards: &HashSet<CardId>) -> Result<Vec<(LookupKey, CardId)>> {
+        self.with_log(tenant, |log| {
+            let before = match &log.before {
+                Some(before) => before,
+                None => log.before.insert(self.lookups.open(&self.tables, tenant, log.committed)?),
+            };
+            let before =
+                before.leading_to(cards).into_iter().filter(|(key, _)| !log.lookups.contains_key(key));
+            let own = log.lookups.iter().filter_map(|(key, card)| Some((*key, (*card)?)));
+            let mut found: Vec<(LookupKey, CardId)> =
+                before.chain(own.filter(|(_, card)| cards.contains(card))).collect();
+            found.sort_unstable();
+            Ok(found)
+        })?
     }
 
     /// Points an exact look-up at a card, as a part of the tenant's last change.

@@ -219,6 +219,16 @@ pub(crate) fn read_file(io: &dyn Io, path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
+/// Removes a file; false when there is none. That the name is gone is durable once its
+/// directory is synced.
+pub(crate) fn remove_file(io: &dyn Io, path: &Path) -> Result<bool> {
+    match io.remove(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => at(path, Err(error)),
+    }
+}
+
 /// Writes a file so that the name holds either the old content or all of the new one,
 /// also after a crash: temporary file, fsync, rename, fsync of the directory.
 pub(crate) fn write_file(io: &dyn Io, path: &Path, bytes: &[u8]) -> Result<()> {

@@ -24,5 +24,5 @@ pub(crate) use keys::{Detail, Lookup, LookupKey, TenantId};
 pub(crate) use record::{Change, ChangeKind, EncodedCard, LoggedChange, LookupChange};
 pub(crate) use revector::Embedded;
 pub use tables::TenantRecord;
-pub(crate) use tables::{ReadBytes, Tables};
+pub(crate) use tables::{Missing, ReadBytes, Tables};
 pub use verify::{Finding, VerifyReport};
