@@ -307,36 +307,19 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    /// Removes a card with all of its versions, and the look-ups that lead to it; the log keeps
-    /// only that it is gone. False when there is no such card. Links of other cards are theirs.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the rules that purge come next"))]
-    pub(crate) fn purge(&mut self, tenant: TenantId, id: CardId, now: Timestamp) -> Result<bool> {
-        Ok(self.purge_all(tenant, &[id], now)? == 1)
-    }
-
-    /// As [`Batch::purge`], for any number of cards: all look-ups of the tenant are gone through
-    /// once. Gives how many of them were there.
-    pub(crate) fn purge_all(&mut self, tenant: TenantId, ids: &[CardId], now: Timestamp) -> Result<usize> {
-        let mut lookups: HashMap<CardId, Vec<LookupKey>> = HashMap::new();
-        for (key, card) in self.lookups_to(tenant, &ids.iter().copied().collect())? {
-            lookups.entry(card).or_default().push(key);
-        }
-        let mut purged = 0;
-        for id in ids {
-            let Some((card, removed)) = self.tables.remove_card(tenant, *id)? else { continue };
-            self.writes += removed;
-            purged += 1;
-            let gone = Card { updated_at: now, ..Card::placeholder(*id, card.track, card.version) };
-            self.log(tenant, ChangeKind::Purge, gone, None, None)?;
-            for key in lookups.remove(id).unwrap_or_default() {
-                self.change_lookup(tenant, LookupChange { key, card: None })?;
-            }
-        }
-        Ok(purged)
+    /// Removes all versions of a card; gives the current one as it was.
+    pub(super) fn remove_card(&mut self, tenant: TenantId, id: CardId) -> Result<Option<Card>> {
+        let Some((card, removed)) = self.tables.remove_card(tenant, id)? else { return Ok(None) };
+        self.writes += removed;
+        Ok(Some(card))
     }
 
     /// The exact look-ups that lead to one of some cards, in order of their keys.
-    fn lookups_to(&self, tenant: TenantId, cards: &HashSet<CardId>) -> Result<Vec<(LookupKey, CardId)>> {
+    pub(super) fn lookups_to(
+        &self,
+        tenant: TenantId,
+        cards: &HashSet<CardId>,
+    ) -> Result<Vec<(LookupKey, CardId)>> {
         self.with_log(tenant, |log| {
             let before = match &log.before {
                 Some(before) => before,
@@ -478,7 +461,7 @@ impl<'t> Batch<'t> {
         self.tables.put(&key, &record::seal_card(TableId::Versions, &key, card, vector)?)
     }
 
-    fn change_lookup(&mut self, tenant: TenantId, lookup: LookupChange) -> Result<()> {
+    pub(super) fn change_lookup(&mut self, tenant: TenantId, lookup: LookupChange) -> Result<()> {
         self.writes += 1;
         self.with_log(tenant, |log| {
             let Some(change) = log.changes.last_mut() else {

@@ -12,6 +12,7 @@ mod database;
 pub mod io;
 pub(crate) mod keys;
 pub(crate) mod lookups;
+mod purge;
 pub(crate) mod record;
 mod revector;
 mod tables;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::Result;
-use crate::index::cache::{Content, IndexCache, Key, Slot, replay};
+use crate::index::cache::load::replay;
+use crate::index::cache::{Content, IndexCache, Key, Slot};
 use crate::index::partition::Partition;
 use crate::store::Database;
 
@@ -68,9 +69,13 @@ impl IndexCache {
         slot.bytes.store(partition.bytes(), Ordering::Relaxed);
         slot.tried.store(0, Ordering::Relaxed);
         // Nothing of it is in a file, so the next checkpoint writes it. What the old one's file
-        // still has to lose is remembered as before.
+        // still has to lose is not known: some of what waits was taken in here.
         slot.set_saved(0, 0, 0);
-        *content = Content::Ready(Box::new(partition));
+        slot.unscrubbed.store(true, Ordering::Relaxed);
+        let old = std::mem::replace(&mut *content, Content::Ready(Box::new(partition)));
+        // To give much memory back takes a while.
+        drop(content);
+        drop(old);
         Ok(true)
     }
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 
 use crate::Result;
 use crate::card::Track;
-use crate::index::cache::{IndexCache, Key, Slot, When, fits, write};
+use crate::index::cache::load::fits;
+use crate::index::cache::{IndexCache, Key, Slot, When, write};
 use crate::index::files::{PartitionFiles, tenant_directory};
 use crate::store::{Database, TenantId, io};
 

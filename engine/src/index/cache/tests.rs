@@ -16,6 +16,7 @@ use crate::time::{ManualClock, Timestamp};
 use crate::verbs::{Forget, Include, Recall, Remember};
 
 const START: i64 = 1_704_067_200_000_000;
+const DIMENSION: usize = 40;
 const DAY: i64 = 86_400_000_000;
 const WORDS: [&str; 12] = [
     "tea",
@@ -88,7 +89,7 @@ fn card(random: &mut Random, number: usize) -> Remember {
         entities: if random.below(4) == 0 { vec!["Paris".into(), "Anna".into()] } else { vec![] },
         tags: if random.below(3) == 0 { vec!["kept".into()] } else { vec![] },
         merge_key: (random.below(6) == 0).then(|| format!("key {}", random.below(4))),
-        vector: (random.below(4) > 0).then(|| random.vector(8)),
+        vector: (random.below(4) > 0).then(|| random.vector(DIMENSION)),
         ..Remember::default()
     }
 }
@@ -118,7 +119,7 @@ fn answers(tenant: &Tenant) -> Vec<Vec<(CardId, f32)>> {
         for variant in 0..4 {
             let request = Recall {
                 query: Some((*query).into()),
-                vector: (variant % 2 == 0).then(|| Random(number as u64).vector(8)),
+                vector: (variant % 2 == 0).then(|| Random(number as u64).vector(DIMENSION)),
                 top: Some(1000),
                 min_score: Some(0.0),
                 include: if variant > 1 {
@@ -160,8 +161,7 @@ fn figures(store: &Store, tenant: &Tenant) -> Vec<String> {
             let concepts: Vec<u32> =
                 crate::graph::Concept::ALL.iter().map(|concept| partition.concept_count(*concept)).collect();
             format!(
-                "{:?} {:?} {:?} {statistics:?} {speakers:?} {:?} {:?} {:?} {concepts:?}",
-                partition.applied(),
+                "{:?} {:?} {statistics:?} {speakers:?} {:?} {:?} {:?} {concepts:?}",
                 (partition.len() - partition.dropped(), present.len(), present.special().count()),
                 (present.length(), present.window_length(), present.days().collect::<Vec<_>>()),
                 partition.vectors().map_or(0, |index| index.len()),
@@ -194,10 +194,15 @@ fn files(store_directory: &Path) -> Vec<PathBuf> {
 /// The files that hold one of some runs of bytes.
 fn holding(directory: &Path, canaries: &[Vec<u8>]) -> Vec<String> {
     let mut found = Vec::new();
+    let mut by_start: Vec<Vec<&Vec<u8>>> = vec![Vec::new(); 256];
+    for canary in canaries {
+        by_start[usize::from(canary[0])].push(canary);
+    }
     for path in files(directory) {
         let bytes = std::fs::read(&path).unwrap();
-        for canary in canaries {
-            if bytes.windows(canary.len()).any(|window| window == canary) {
+        for (at, byte) in bytes.iter().enumerate() {
+            for canary in by_start[usize::from(*byte)].iter().filter(|canary| bytes[at..].starts_with(canary))
+            {
                 found.push(format!("{}: {:?}", path.display(), String::from_utf8_lossy(canary)));
             }
         }
@@ -206,7 +211,7 @@ fn holding(directory: &Path, canaries: &[Vec<u8>]) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever is written, read and purged in whatever order, what is left answers like an index
     /// that was made of it alone, with and without files.
@@ -258,7 +263,8 @@ proptest! {
         prop_assert_eq!(&counted, &figures(&store, &tenant));
         // The records agree, but for links to what is gone, which are not the indexes' business.
         let report = store.verify(|_| {}).unwrap();
-        let other = report.findings.iter().find(|finding| !finding.detail.ends_with("which is not there"));
+        let is_link = |detail: &str| detail.ends_with("which is not there") && !detail.starts_with("a look-up");
+        let other = report.findings.iter().find(|finding| !is_link(&finding.detail));
         prop_assert!(other.is_none(), "{:?}", other);
     }
 }
@@ -267,7 +273,7 @@ const PARTS: [&str; 8] =
     ["content", "category", "session", "speaker", "entity", "tag", "mergekey", "attribute"];
 
 /// A card whose every part can be found in a file.
-fn canary(number: usize, dimension: usize) -> (Remember, Vec<Vec<u8>>) {
+fn canary(number: usize) -> (Remember, Vec<Vec<u8>>) {
     let word = |part: &str| format!("zq{part}{number}qz");
     let request = Remember {
         content: format!("{} is on 2031-02-03", word("content")),
@@ -278,7 +284,7 @@ fn canary(number: usize, dimension: usize) -> (Remember, Vec<Vec<u8>>) {
         tags: vec![word("tag")],
         merge_key: Some(word("mergekey")),
         attributes: serde_json::json!({ word("attribute"): 1 }).as_object().unwrap().clone(),
-        vector: Some(Random(9_000 + number as u64).vector(dimension)),
+        vector: Some(Random(9_000 + number as u64).vector(DIMENSION)),
         ..Remember::default()
     };
     (request, PARTS.iter().map(|part| word(part).into_bytes()).collect())
@@ -329,11 +335,8 @@ fn no_file_keeps_a_byte_of_what_is_gone() {
         let tenant = store.tenant("a").unwrap();
         let mut random = Random(7);
         let mut remember = |store: &Store, count: usize, from: usize| {
-            let requests = (from..from + count).map(|n| Remember {
-                vector: Some(random.vector(40)),
-                category: None,
-                ..card(&mut random, n)
-            });
+            let requests = (from..from + count)
+                .map(|n| Remember { vector: Some(random.vector(DIMENSION)), ..card(&mut random, n) });
             for told in store.tenant("a").unwrap().remember_all(requests.collect()).unwrap() {
                 told.unwrap();
             }
@@ -341,7 +344,7 @@ fn no_file_keeps_a_byte_of_what_is_gone() {
         remember(&store, others, 0);
         let (mut gone, mut canaries, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
         for number in 0..6 {
-            let (request, words) = canary(number, 40);
+            let (request, words) = canary(number);
             vectors.push(request.vector.clone().unwrap());
             let told = tenant.remember(request.clone()).unwrap();
             gone.push(told.id);
@@ -453,7 +456,7 @@ fn a_sparse_partition_is_made_anew_beside_its_readers() {
     };
     let before = rows(&store).0;
     purge(&store, &tenant, &ids[..1900]);
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(300);
     let mut number = 10_000;
     let mut expected = ids[1900..].to_vec();
     while rows(&store).1 > 1024 {
@@ -463,6 +466,7 @@ fn a_sparse_partition_is_made_anew_beside_its_readers() {
         number += 1;
         let request = Recall { query: Some(format!("{}", number - 1)), ..Recall::default() };
         tenant.recall(request).unwrap();
+        std::thread::sleep(Duration::from_millis(5));
         if number % 7 == 0 {
             purge(&store, &tenant, &[expected.swap_remove(random.below(600) % expected.len())]);
         }
