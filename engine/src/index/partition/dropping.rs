@@ -126,3 +126,53 @@ impl Partition {
         self.dropped_count > SPARSE_FROM && self.dropped_count * 2 > self.rows.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::index::partition::Update;
+    use crate::index::snapshot;
+    use crate::store::ChangeKind;
+
+    fn update(sequence: u64, kind: ChangeKind, card: Card, vector: Option<[f32; 3]>) -> Update {
+        let vector = vector.map(|vector| Arc::from(&vector[..]));
+        Update { sequence, checksum: sequence, kind, card: Arc::new(card), vector, prepared: None }
+    }
+
+    fn version(number: u8, version: u32, content: &str) -> Card {
+        let placeholder = Card::placeholder(CardId::from_bytes([number; 16]), Track::Semantic, version);
+        Card { content: content.into(), state: State::Active, vector_version: version, ..placeholder }
+    }
+
+    /// A card that moved to the cold tier leaves with its history, and comes back as what it is.
+    #[test]
+    fn a_card_that_went_away_may_come_back() {
+        let mut partition = Partition::default();
+        let vectors = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        for (sequence, number, version_number) in [(1, 1, 1), (2, 2, 1), (3, 1, 2)] {
+            let card = version(number, version_number, "the tea is green");
+            let vector = vectors[sequence as usize - 1];
+            partition.apply(&update(sequence, ChangeKind::Version, card, Some(vector))).unwrap();
+        }
+        assert_eq!((partition.len(), partition.present().len()), (3, 2));
+        let gone = Card::placeholder(CardId::from_bytes([1; 16]), Track::Semantic, 2);
+        for sequence in [4, 5] {
+            partition.apply(&update(sequence, ChangeKind::Cool, gone.clone(), None)).unwrap();
+            assert_eq!((partition.len(), partition.dropped(), partition.present().len()), (3, 2, 1));
+        }
+        assert!(partition.is_dropped(0) && partition.is_dropped(2) && partition.open_row(gone.id).is_none());
+        assert_eq!(partition.vectors().unwrap().len(), 1);
+        assert_eq!(partition.text().postings("green").iter().map(|(row, _)| row).collect::<Vec<_>>(), [1]);
+        let bytes = snapshot::encode(&partition, 0).unwrap();
+        let (loaded, vectors, _) = snapshot::decode(&bytes).unwrap();
+        assert_eq!((loaded.len(), loaded.dropped(), loaded.present().len(), vectors), (3, 2, 1, 1));
+        for mut partition in [partition, loaded] {
+            let back = version(1, 2, "the tea is green");
+            partition.apply(&update(6, ChangeKind::Version, back, None)).unwrap();
+            assert_eq!((partition.len(), partition.open_row(gone.id)), (4, Some(3)));
+            assert_eq!(partition.present().len(), 2);
+        }
+    }
+}
