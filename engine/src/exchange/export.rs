@@ -90,6 +90,7 @@ fn export_tenant<T: ReadBytes>(
                 ChangeKind::Touch => Kind::Touch,
                 ChangeKind::Lookups => Kind::Lookups,
                 ChangeKind::Vector => Kind::Vector,
+                ChangeKind::Purge | ChangeKind::Cool => continue,
             },
             id: change.card,
             version: change.version,

@@ -80,6 +80,21 @@ impl<'t> Tables<WriteTable<'t>> {
         Ok(self.table.insert(key, value).map_err(storage)?.is_none())
     }
 
+    /// Removes a value; false when there was none.
+    pub(crate) fn remove(&mut self, key: &[u8]) -> Result<bool> {
+        Ok(self.table.remove(key).map_err(storage)?.is_some())
+    }
+
+    /// Removes all values from one key on and before another; gives how many there were.
+    pub(crate) fn remove_range(&mut self, first: &[u8], end: &[u8]) -> Result<u64> {
+        let mut removed = 0;
+        for entry in self.table.extract_from_if(first..end, |_, _| true).map_err(storage)? {
+            entry.map_err(storage)?;
+            removed += 1;
+        }
+        Ok(removed)
+    }
+
     /// Writes a setting.
     pub(crate) fn put_meta(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let key = keys::meta(name);
@@ -116,7 +131,16 @@ impl<T> Tables<T> {
 }
 
 impl<T: ReadBytes> Tables<T> {
-    fn get(&self, key: &[u8]) -> Result<Option<AccessGuard<'_, &'static [u8]>>> {
+    /// The entries from a key on, in order.
+    pub(super) fn range(
+        &self,
+        first: &[u8],
+        end: Bound<&[u8]>,
+    ) -> Result<redb::Range<'_, &'static [u8], &'static [u8]>> {
+        self.table.range::<&[u8]>((Bound::Included(first), end)).map_err(storage)
+    }
+
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<AccessGuard<'_, &'static [u8]>>> {
         self.table.get(key).map_err(storage)
     }
 
@@ -161,6 +185,11 @@ impl<T: ReadBytes> Tables<T> {
                 Ok((id, serde_json::from_slice(json).map_err(|e| bad(e.to_string()))?))
             })
             .collect()
+    }
+
+    /// True when the tenant is there, and was not wiped.
+    pub(crate) fn has_tenant(&self, tenant: TenantId) -> Result<bool> {
+        Ok(self.get(&keys::tenant(tenant))?.is_some())
     }
 
     /// True when the card is there.

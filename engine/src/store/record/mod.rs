@@ -239,11 +239,28 @@ pub(crate) enum ChangeKind {
     Lookups,
     /// A version's text was embedded anew.
     Vector,
+    /// The card is gone from the store with all of its versions.
+    Purge,
+    /// The card's records moved to the cold tier: neither its current version nor its history
+    /// stands in the store file any more.
+    Cool,
 }
 
 impl ChangeKind {
-    const ALL: [(u8, Self); 4] =
-        [(1, Self::Version), (2, Self::Touch), (3, Self::Lookups), (4, Self::Vector)];
+    const ALL: [(u8, Self); 6] = [
+        (1, Self::Version),
+        (2, Self::Touch),
+        (3, Self::Lookups),
+        (4, Self::Vector),
+        (5, Self::Purge),
+        (6, Self::Cool),
+    ];
+
+    /// True when the store file holds no version of the card from this change on, until another
+    /// one brings it back.
+    pub(crate) fn takes_away(self) -> bool {
+        matches!(self, Self::Purge | Self::Cool)
+    }
 }
 
 /// An exact look-up that a change pointed at a card, or took away.
@@ -440,4 +457,4 @@ pub(crate) fn fuzz(bytes: &[u8]) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
