@@ -27,7 +27,7 @@ mod engine;
 pub mod error;
 pub mod exchange;
 pub mod filter;
-mod forget;
+pub mod forget;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -40,7 +40,7 @@ pub mod store;
 pub mod time;
 pub mod verbs;
 
-pub use engine::{Options, Reembedded, Statistics, Store, Tenant, TenantStatistics};
+pub use engine::{Options, PolicyView, Reembedded, Statistics, Store, Tenant, TenantStatistics};
 pub use error::{Error, Result};
 pub use time::{Clock, Duration, ManualClock, SystemClock, Timestamp};
 pub use verbs::*;

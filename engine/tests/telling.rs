@@ -160,7 +160,7 @@ fn restoring_does_not_bring_back_what_was_replaced_meanwhile() {
     tenant.forget(Forget { id: Some(first), ..Forget::default() }).expect("forgotten");
     tenant.remember(speed("950", "12")).expect("remembered");
     let restored = tenant.restore(Restore { ids: vec![first], ..Restore::default() }).expect("answered");
-    assert_eq!((restored.restored.len(), restored.skipped[0].why), (0, "replaced"));
+    assert_eq!((restored.restored.len(), restored.skipped[0].why.as_ref()), (0, "replaced"));
     assert_eq!(held(&tenant), ["The pump runs at 950 rpm."]);
 }
 

@@ -141,7 +141,7 @@ fn request(line: Vec<u8>, tenant: &str) -> Result<Option<String>, Error> {
     // What cannot be read here is refused, with the reason, by the verb itself.
     let Ok(peek) = serde_json::from_str::<Peek<'_>>(&text) else { return Ok(Some(text)) };
     let verb = peek.verb.unwrap_or_default();
-    let about_a_tenant = VERBS.iter().any(|known| known.tenant && known.name == verb);
+    let about_a_tenant = VERBS.iter().any(|known| !known.store && known.name == verb);
     match text.find('{') {
         Some(brace) if about_a_tenant && peek.tenant.is_none() => {
             let name = Value::from(tenant);

@@ -57,6 +57,8 @@ macro_rules! named_enum {
     };
 }
 
+pub(crate) use named_enum;
+
 named_enum! {
     /// What kind of memory a card is. Each track has its own index.
     Track {
@@ -348,6 +350,10 @@ pub struct Card {
     /// When it was last used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_accessed_at: Option<Timestamp>,
+    /// When it was last told again, confirmed, restored or used since it was recorded; what
+    /// decays counts from here. See [`Card::reference`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reinforced_at: Option<Timestamp>,
     /// How often it was used.
     pub access_count: u32,
     /// How often it was said.
@@ -410,6 +416,7 @@ impl Card {
             recorded_at: Timestamp::MIN,
             updated_at: Timestamp::MIN,
             last_accessed_at: None,
+            reinforced_at: None,
             access_count: 0,
             mention_count: 0,
             expires_at: None,
@@ -464,6 +471,18 @@ impl Card {
         !self.is_event() && !self.is_relation()
     }
 
+    /// From when on the card ages: when it was last told, confirmed or used.
+    pub fn reference(&self) -> Timestamp {
+        self.reinforced_at.map_or(self.recorded_at, |at| at.max(self.recorded_at))
+    }
+
+    /// Lets the card age from an instant on, unless it does from a later one already.
+    pub(crate) fn reinforce(&mut self, at: Timestamp) {
+        if at > self.reference() {
+            self.reinforced_at = Some(at);
+        }
+    }
+
     /// Since when the content is true.
     pub(crate) fn start(&self) -> Timestamp {
         self.valid_from.unwrap_or(self.occurred_at)
@@ -508,6 +527,15 @@ pub mod category {
     /// this category replaces no other one and is replaced by none, except that the same three
     /// names are the same card.
     pub const RELATION: &str = "relation";
+
+    /// The track on which cards of a category stand unless their writer says otherwise.
+    pub fn usual_track(category: &str) -> super::Track {
+        match category {
+            CONVERSATION => super::Track::Episodic,
+            RELATION => super::Track::Entity,
+            _ => super::Track::Semantic,
+        }
+    }
 
     /// All of them.
     pub const BUILT_IN: [&str; 10] = [

@@ -3,7 +3,10 @@
 //! A [`Tenant`] handle is the only way to read or write memories. This room checks requests,
 //! turns text into vectors and hands the rest to the rooms that know the rules.
 
+mod erasure;
+mod forgetting;
 mod model;
+mod policies;
 mod reembed;
 mod relations;
 mod tenant;
@@ -11,7 +14,7 @@ mod tenant;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::card::{Limits, check_tenant_name};
+use crate::card::{Limits, Reason, check_tenant_name};
 use crate::embed::Embedder;
 use crate::index::cache::{CacheStatistics, IndexCache};
 use crate::index::files;
@@ -25,6 +28,7 @@ use crate::time::{Clock, SystemClock};
 use crate::verbs::Remembered;
 use crate::{Error, Result};
 
+pub use forgetting::PolicyView;
 use model::{embed, model_of};
 pub use reembed::Reembedded;
 pub use tenant::{Tenant, TenantStatistics};
@@ -103,6 +107,7 @@ struct Inner {
     limits: Limits,
     clock: Arc<dyn Clock>,
     embedder: Option<Arc<dyn Embedder>>,
+    policies: policies::PolicyCache,
     /// The store's model, once it is known: it is recorded with the first vector and stays.
     model: OnceLock<ModelRecord>,
     recall: recall::Settings,
@@ -188,6 +193,7 @@ impl Store {
                 limits: options.limits,
                 clock: options.clock,
                 embedder: options.embedder,
+                policies: policies::PolicyCache::default(),
                 model: OnceLock::new(),
                 recall: options.recall,
                 reranker: options.reranker,
@@ -277,6 +283,18 @@ impl Store {
             }
             Ok(answers)
         })
+    }
+
+    /// Checks who asks and why.
+    pub(crate) fn check_reason(&self, reason: &Reason) -> Result<()> {
+        let limits = &self.inner.limits;
+        if let Some(actor) = &reason.actor {
+            limits.name("actor", actor)?;
+        }
+        if let Some(why) = &reason.why {
+            Limits::bytes("reason", why, limits.summary_bytes)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn database(&self) -> &Database {

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::calendar::Zone;
-use crate::card::{
-    Card, CardId, Limits, Polarity, Provenance, Reason, Source, State, Track, category, check_vector,
-};
+use crate::card::{Card, CardId, Polarity, Provenance, Reason, Source, State, Track, category, check_vector};
 use crate::engine::Store;
 use crate::engine::model::{embed, embed_query, model_of};
 use crate::forget::{Forgetting, Restoring};
@@ -21,7 +19,7 @@ use crate::store::{EncodedCard, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{
     CardView, Correct, Corrected, Count, Forget, Forgotten, Get, History, HistoryAnswer, List, Outcome, Page,
-    Recall, Recalled, Remember, Remembered, Restore, Restored,
+    Recall, Recalled, Remember, Remembered, Restore, Restored, Undo, Undone,
 };
 use crate::{Error, Result};
 
@@ -206,15 +204,21 @@ impl Tenant {
     /// [`Error::InvalidArgument`] when it is not said which.
     pub fn forget(&self, request: Forget) -> Result<Forgotten> {
         let by_id = !request.ids.is_empty() || request.id.is_some();
-        let ids = match &request.filter {
-            Some(_) if by_id => return Err(Error::invalid("filter", "give ids or a filter, not both")),
-            Some(filter) => recall::read::matching(self, filter, self.now())?,
-            None if by_id => request.id.into_iter().chain(request.ids.iter().copied()).collect(),
-            None => return Err(Error::invalid("id", "say what to forget: id, ids or filter")),
+        let ids = match (&request.filter, &request.about) {
+            (Some(_), _) if by_id => return Err(Error::invalid("filter", "give ids or a filter, not both")),
+            (_, Some(_)) if by_id => return Err(Error::invalid("about", "give ids or about, not both")),
+            (Some(_), Some(_)) => return Err(Error::invalid("about", "give a filter or about, not both")),
+            (Some(filter), None) => recall::read::matching(self, filter, self.now())?,
+            (None, Some(about)) => recall::about::find(self, about, self.now())?,
+            (None, None) if by_id => request.id.into_iter().chain(request.ids.iter().copied()).collect(),
+            (None, None) => {
+                return Err(Error::invalid("id", "say what to forget: id, ids, filter or about"));
+            }
         };
         let forgetting = Forgetting {
             tenant: self.name.clone(),
             ids,
+            chosen: by_id.then_some(()).is_none(),
             filter: request.filter,
             reason: reason(request.actor, request.reason),
             dry_run: request.dry_run,
@@ -229,8 +233,16 @@ impl Tenant {
     /// [`Error::NotFound`] for an identifier that is not there (then nothing is restored).
     pub fn restore(&self, request: Restore) -> Result<Restored> {
         let ids: Vec<CardId> = request.id.into_iter().chain(request.ids.iter().copied()).collect();
+        if let Some(run) = request.run {
+            if !ids.is_empty() {
+                return Err(Error::invalid("run", "give ids or a run, not both"));
+            }
+            let undo = Undo { run: Some(run), actor: request.actor, reason: request.reason };
+            let Undone { restored, skipped, .. } = self.undo(undo)?;
+            return Ok(Restored { restored, skipped, ..Restored::default() });
+        }
         if ids.is_empty() {
-            return Err(Error::invalid("id", "say what to restore: id or ids"));
+            return Err(Error::invalid("id", "say what to restore: id, ids or run"));
         }
         let restoring = Restoring {
             tenant: self.name.clone(),
@@ -316,6 +328,7 @@ impl Tenant {
             recorded_at: now,
             updated_at: now,
             last_accessed_at: None,
+            reinforced_at: None,
             access_count: 0,
             mention_count: 1,
             expires_at,
@@ -334,7 +347,7 @@ impl Tenant {
         }
         limits.card(&card)?;
         limits.items("links", card.links.len())?;
-        self.check_reason(&card.reason)?;
+        self.store.check_reason(&card.reason)?;
         let speaker = card.source().and_then(|source| source.speaker.clone());
         let known = KnownDays::of(self, speaker.as_deref());
         extract(&mut card, &request.zone.unwrap_or_default(), &known);
@@ -453,7 +466,7 @@ impl Tenant {
             }
         }
         self.store.inner.limits.card(&card)?;
-        self.check_reason(&card.reason)?;
+        self.store.check_reason(&card.reason)?;
         if card.content != base.content || card.occurred_at != base.occurred_at {
             let speaker = base.source().and_then(|source| source.speaker.clone());
             extract(&mut card, &Zone::default(), &KnownDays::of(self, speaker.as_deref()));
@@ -497,17 +510,6 @@ impl Tenant {
         let Some(tenant) = self.id()? else { return Ok(false) };
         // The card may have changed since it was read: then the correction is refused.
         Ok(database.read()?.vector(tenant, card).is_ok_and(|vector| vector.is_none()))
-    }
-
-    fn check_reason(&self, reason: &Reason) -> Result<()> {
-        let limits = &self.store.inner.limits;
-        if let Some(actor) = &reason.actor {
-            limits.name("actor", actor)?;
-        }
-        if let Some(why) = &reason.why {
-            Limits::bytes("reason", why, limits.summary_bytes)?;
-        }
-        Ok(())
     }
 
     /// The vector of a card's content: as handed in, or made by the store's model.
@@ -587,6 +589,7 @@ impl Tenant {
     }
 }
 
-fn reason(actor: Option<String>, why: Option<String>) -> Reason {
+/// Who asks and why; what is done is added by who does it.
+pub(super) fn reason(actor: Option<String>, why: Option<String>) -> Reason {
     Reason { action: String::new(), actor, why }
 }

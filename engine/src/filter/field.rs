@@ -29,6 +29,7 @@ pub(crate) enum Field {
     RecordedAt,
     UpdatedAt,
     LastAccessedAt,
+    ReinforcedAt,
     AccessCount,
     MentionCount,
     ExpiresAt,
@@ -79,7 +80,7 @@ const fn many(name: &'static str, field: Field, kind: Kind) -> Entry {
 }
 
 /// Every field but the attributes.
-pub(super) static ENTRIES: [Entry; 34] = [
+pub(super) static ENTRIES: [Entry; 35] = [
     one("id", Field::Id, Kind::Id),
     one("version", Field::Version, Kind::Integer),
     one("track", Field::Track, Kind::Name(|| Track::ALL.iter().map(|track| track.name()).collect())),
@@ -104,6 +105,7 @@ pub(super) static ENTRIES: [Entry; 34] = [
     one("recorded_at", Field::RecordedAt, Kind::Time),
     one("updated_at", Field::UpdatedAt, Kind::Time),
     one("last_accessed_at", Field::LastAccessedAt, Kind::Time),
+    one("reinforced_at", Field::ReinforcedAt, Kind::Time),
     one("access_count", Field::AccessCount, Kind::Integer),
     one("mention_count", Field::MentionCount, Kind::Integer),
     one("expires_at", Field::ExpiresAt, Kind::Time),
@@ -217,6 +219,7 @@ impl Fields for Card {
             Field::RecordedAt => Some(Time(self.recorded_at)),
             Field::UpdatedAt => Some(Time(self.updated_at)),
             Field::LastAccessedAt => self.last_accessed_at.map(Time),
+            Field::ReinforcedAt => self.reinforced_at.map(Time),
             Field::AccessCount => Some(Integer(self.access_count.into())),
             Field::MentionCount => Some(Integer(self.mention_count.into())),
             Field::ExpiresAt => self.expires_at.map(Time),

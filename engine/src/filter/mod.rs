@@ -30,7 +30,7 @@
 //! | list of names | `role` | one of the names | those and `contains` |
 //! | number | `version` `access_count` `mention_count` `importance` `confidence` | number | all but `contains` |
 //! | list of numbers | `turn` | number | all |
-//! | time | `occurred_at` `recorded_at` `updated_at` `last_accessed_at` `expires_at` `valid_from` `valid_to` | RFC 3339 with an offset | all but `contains` |
+//! | time | `occurred_at` `recorded_at` `updated_at` `last_accessed_at` `reinforced_at` `expires_at` `valid_from` `valid_to` | RFC 3339 with an offset | all but `contains` |
 //! | identifier | `id` `superseded_by` | card id | all but `contains` |
 //! | list of identifiers | `supersedes` | card id | all |
 //! | truth | `pinned` | `true`, `false` | `eq ne in nin exists` |

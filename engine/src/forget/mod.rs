@@ -1,98 +1,53 @@
-//! Forgetting on request: soft, by name or by condition, and back again.
+//! Forgetting: what leaves active memory, when, why, and how it is taken back.
 //!
-//! A forgotten card is invisible to every read but keeps all of its versions until it is
-//! purged. Rules that forget on their own do not live here yet.
+//! `policy` holds the rules as data, `lifecycle` the closed formulas of age; `due` knows when
+//! a card next needs attention; `plan` finds out what the rules would do, `apply` does exactly
+//! that, `undo` takes it back, each recorded as a `run`. `request` forgets and restores what
+//! a caller names. A forgotten card keeps all of its versions until it is purged; only a purge
+//! is physical. Rules get the present as a parameter and never read the clock; this room
+//! knows nothing of questions and scores.
 
-use crate::card::{Card, CardId, Reason, State};
-use crate::filter::Filter;
-use crate::learn::{Reading, is_held, is_said_again, register_content};
-use crate::store::{Batch, Lookup, TenantId};
-use crate::time::Timestamp;
-use crate::verbs::{Forgotten, Restored, Skipped};
-use crate::{Error, Result};
+pub(crate) mod apply;
+pub mod chart;
+pub(crate) mod due;
+pub(crate) mod erasure;
+pub(crate) mod feedback;
+pub mod lifecycle;
+pub(crate) mod merge;
+pub(crate) mod plan;
+pub mod policy;
+pub(crate) mod request;
+pub mod resolve;
+pub(crate) mod run;
+pub mod simulate;
+pub(crate) mod undo;
+mod values;
 
-/// What a `forget` does to one card.
-enum Step {
-    Forget,
-    /// Only the sources that satisfy the condition go; the card was also said elsewhere.
-    Detach(Box<Card>),
-    Skip(&'static str),
+pub(crate) use request::{Forgetting, Restoring};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::Result;
+use crate::card::{Card, CardId};
+use crate::store::{Batch, Lookup, TenantId, encode_card};
+
+/// Identifies a card as it is, counters and times included: what a plan has seen of it.
+pub(crate) fn mark(card: &Card) -> Result<u64> {
+    Ok(xxh3_64(&encode_card(card)?))
 }
 
-/// A validated `forget` on its way into the store.
-pub(crate) struct Forgetting {
-    pub(crate) tenant: String,
-    pub(crate) ids: Vec<CardId>,
-    /// Present when the cards were chosen by a condition: each must still satisfy it.
-    pub(crate) filter: Option<Filter>,
-    pub(crate) reason: Reason,
-    pub(crate) dry_run: bool,
-    pub(crate) now: Timestamp,
+/// Look-ups that a card must not hold on to when it is forgotten.
+pub(crate) fn exclusive_lookups(card: &Card) -> Vec<Lookup<'_>> {
+    let key = card.merge_key.iter().map(|key| Lookup::MergeKey(key));
+    // Of a relation there may be any number: its card holds no fact against others.
+    let fact = card.fact.iter().filter(|_| !card.is_relation());
+    key.chain(fact.map(Lookup::Fact)).collect()
 }
 
-impl Forgetting {
-    /// Carries the request out (or, on a dry run, only says what it would do).
-    pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Forgotten> {
-        let (tenant, cards) = find_all(batch, &self.tenant, &self.ids, self.filter.is_none())?;
-        let mut answer = Forgotten { dry_run: self.dry_run, ..Forgotten::default() };
-        for card in cards {
-            match self.step(&card) {
-                Step::Skip(why) => answer.skipped.push(Skipped { id: card.id, why }),
-                Step::Detach(rest) => {
-                    answer.detached.push(card.id);
-                    if !self.dry_run {
-                        batch.revise(tenant, self.with_reason(*rest, "detached"), None, self.now)?;
-                    }
-                }
-                Step::Forget => {
-                    answer.forgotten.push(card.id);
-                    if !self.dry_run {
-                        forget(batch, tenant, self.with_reason(card, "forgotten"), self.now)?;
-                    }
-                }
-            }
-        }
-        Ok(answer)
-    }
-
-    fn with_reason(&self, mut card: Card, action: &str) -> Card {
-        card.reason = Reason { action: action.into(), ..self.reason.clone() };
-        card
-    }
-
-    fn step(&self, card: &Card) -> Step {
-        if card.state == State::Forgotten {
-            return Step::Skip("already_forgotten");
-        }
-        let Some(filter) = &self.filter else { return Step::Forget };
-        if !filter.matches(card) {
-            return Step::Skip("changed");
-        }
-        if card.pinned {
-            return Step::Skip("pinned");
-        }
-        // A source on its own that does not satisfy the condition keeps the card.
-        let kept: Vec<_> = card
-            .sources
-            .iter()
-            .filter(|source| {
-                let alone = Card { sources: vec![(*source).clone()], ..card.clone() };
-                !filter.matches(&alone)
-            })
-            .cloned()
-            .collect();
-        match kept.is_empty() {
-            true => Step::Forget,
-            false => Step::Detach(Box::new(Card { sources: kept, ..card.clone() })),
-        }
-    }
-}
-
-fn forget(batch: &mut Batch<'_>, tenant: TenantId, mut card: Card, now: Timestamp) -> Result<()> {
-    card.state_before = Some(card.state);
-    card.state = State::Forgotten;
-    let card = batch.revise(tenant, card, None, now)?;
-    for lookup in exclusive_lookups(&card) {
+/// Takes the look-ups away by which a card would be found as the holder of its merge key or
+/// fact.
+pub(crate) fn release_lookups(batch: &mut Batch<'_>, tenant: TenantId, card: &Card) -> Result<()> {
+    for lookup in exclusive_lookups(card) {
         if batch.lookup(tenant, &lookup)? == Some(card.id) {
             batch.clear_lookup(tenant, &lookup)?;
         }
@@ -100,93 +55,22 @@ fn forget(batch: &mut Batch<'_>, tenant: TenantId, mut card: Card, now: Timestam
     Ok(())
 }
 
-/// Look-ups that a forgotten card must not hold on to.
-fn exclusive_lookups(card: &Card) -> Vec<Lookup<'_>> {
-    let key = card.merge_key.iter().map(|key| Lookup::MergeKey(key));
-    // Of a relation there may be any number: its card holds no fact against others.
-    let fact = card.fact.iter().filter(|_| !card.is_relation());
-    key.chain(fact.map(Lookup::Fact)).collect()
-}
-
-/// A validated `restore` on its way into the store.
-pub(crate) struct Restoring {
-    pub(crate) tenant: String,
-    pub(crate) ids: Vec<CardId>,
-    pub(crate) reason: Reason,
-    pub(crate) now: Timestamp,
-}
-
-impl Restoring {
-    /// Brings the cards back to the state they had.
-    pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Restored> {
-        let (tenant, cards) = find_all(batch, &self.tenant, &self.ids, true)?;
-        let mut answer = Restored::default();
-        for mut card in cards {
-            if card.state != State::Forgotten {
-                answer.skipped.push(Skipped { id: card.id, why: "not_forgotten" });
-                continue;
-            }
-            if is_said_again(batch, tenant, &card, self.now)? {
-                answer.skipped.push(Skipped { id: card.id, why: "said_again" });
-                continue;
-            }
-            if is_replaced(batch, tenant, &card, self.now)? {
-                answer.skipped.push(Skipped { id: card.id, why: "replaced" });
-                continue;
-            }
-            card.state = card.state_before.take().unwrap_or(State::Active);
-            card.reason = Reason { action: "restored".into(), ..self.reason.clone() };
-            let card = batch.revise(tenant, card, None, self.now)?;
-            register_content(batch, tenant, &card, &Reading::default())?;
-            for lookup in exclusive_lookups(&card) {
-                // A card that took the place meanwhile keeps it.
-                if batch.lookup(tenant, &lookup)?.is_none() {
-                    batch.set_lookup(tenant, &lookup, card.id)?;
-                }
-            }
-            answer.restored.push(card.id);
-        }
-        Ok(answer)
-    }
-}
-
-/// True when another held card has the merge key or the fact of this one meanwhile: both
-/// active, they would contradict each other.
-fn is_replaced(batch: &Batch<'_>, tenant: TenantId, card: &Card, now: Timestamp) -> Result<bool> {
-    if !matches!(card.state_before, Some(State::Active | State::Candidate) | None) {
-        return Ok(false);
-    }
+/// The contrary of [`release_lookups`]; a card that took the place meanwhile keeps it.
+pub(crate) fn regain_lookups(batch: &mut Batch<'_>, tenant: TenantId, card: &Card) -> Result<()> {
     for lookup in exclusive_lookups(card) {
-        if let Some(other) = batch.lookup(tenant, &lookup)?.filter(|other| *other != card.id)
-            && batch.tables().card(tenant, other)?.is_some_and(|other| is_held(&other, now))
-        {
-            return Ok(true);
+        if batch.lookup(tenant, &lookup)?.is_none() {
+            batch.set_lookup(tenant, &lookup, card.id)?;
         }
     }
-    Ok(false)
+    Ok(())
 }
 
-/// The tenant and its cards with these identifiers, each once, in order of first mention.
-/// With `strict`, one that is missing is an error and nothing is changed.
-fn find_all(batch: &Batch<'_>, tenant: &str, ids: &[CardId], strict: bool) -> Result<(TenantId, Vec<Card>)> {
-    let missing = |id: &CardId| Error::NotFound { what: format!("card {id}") };
-    let Some(tenant) = batch.tenant(tenant)? else {
-        return match ids.first() {
-            Some(id) => Err(missing(id)),
-            None => Ok((TenantId(0), vec![])),
-        };
-    };
-    let mut cards: Vec<Card> = Vec::with_capacity(ids.len());
-    let mut seen = std::collections::HashSet::with_capacity(ids.len());
-    for id in ids {
-        if !seen.insert(*id) {
-            continue;
-        }
-        match batch.tables().card(tenant, *id)? {
-            Some(card) => cards.push(card),
-            None if strict => return Err(missing(id)),
-            None => {}
-        }
+/// The cards of an answer that lists no more than so many of each.
+pub(crate) const LISTED: usize = 1000;
+
+/// Adds to a list that an answer shows, as far as it shows any.
+pub(crate) fn listed(list: &mut Vec<CardId>, id: CardId) {
+    if list.len() < LISTED {
+        list.push(id);
     }
-    Ok((tenant, cards))
 }

@@ -56,6 +56,7 @@ impl Correction {
                 card.mention_count = present.mention_count;
                 card.access_count = present.access_count;
                 card.last_accessed_at = present.last_accessed_at;
+                card.reinforced_at = present.reinforced_at;
                 card.sources = present.sources.clone();
                 card.reason.action = "edited".into();
                 let card = batch.revise(tenant, card, self.vector, self.now)?;
@@ -75,6 +76,7 @@ impl Correction {
                 card.access_count = 0;
                 card.mention_count = 1;
                 card.last_accessed_at = None;
+                card.reinforced_at = None;
                 card.links = Vec::new();
                 let (mine, theirs) = match self.how {
                     How::Negation => (LinkKind::Supersedes, LinkKind::SupersededBy),

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
+use crate::forget::feedback::revive;
 use crate::index::partition::{Prepared, statement};
 use crate::judge::{self, Analysis, Relation};
 use crate::store::{Batch, Detail, Lookup, TenantId};
@@ -23,14 +24,14 @@ use crate::time::{Duration, Timestamp};
 use crate::verbs::Affected;
 
 /// Sources that a card keeps: the first one and the latest.
-const SOURCES_MAX: usize = 64;
+pub(crate) const SOURCES_MAX: usize = 64;
 
 /// Two mentions this far apart, or in two sessions, are two moments.
 const MOMENT: Duration = Duration::from_hours(1);
 
 /// True for cards that a new statement is compared with.
 pub(crate) fn is_held(card: &Card, now: Timestamp) -> bool {
-    matches!(card.state, State::Active | State::Candidate) && !card.is_expired(now)
+    matches!(card.state, State::Active | State::Candidate | State::Archived) && !card.is_expired(now)
 }
 
 /// How a statement relates to a card, the card's and the statement's polarity included.
@@ -78,6 +79,14 @@ fn add_source(card: &mut Card, source: Option<&Source>, now: Timestamp) -> bool 
     new_session || later
 }
 
+/// True for two cards that persons told at different moments.
+pub(crate) fn is_another_moment(a: &Card, b: &Card) -> bool {
+    let session = |card: &Card| card.source().and_then(|source| source.session.clone());
+    let apart = a.occurred_at.max(b.occurred_at) >= a.occurred_at.min(b.occurred_at).plus(MOMENT);
+    let sessions = matches!((session(a), session(b)), (Some(mine), Some(theirs)) if mine != theirs);
+    by_person(a) && by_person(b) && (apart || sessions)
+}
+
 /// True when a person said it, as far as is known.
 fn by_person(card: &Card) -> bool {
     card.source().and_then(|source| source.role).is_none_or(|role| role == Role::User)
@@ -85,11 +94,16 @@ fn by_person(card: &Card) -> bool {
 
 /// Counts a mention. Evidence of another moment by a person, or a plain statement, raises a
 /// weak card to [`STATED_CONFIDENCE`] and no further; only confirmation raises it above.
-/// True when the card became active by it.
+/// True when the card became active by it: one that is told again leaves the archive.
 fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
     card.mention_count = card.mention_count.saturating_add(1);
+    let archived = card.state == State::Archived;
+    revive(card);
     let moment = add_source(card, by.source(), now);
     let spoken_by_person = by_person(by);
+    if spoken_by_person {
+        card.reinforce(now);
+    }
     let evidence = match by.provenance {
         Provenance::Confirmed => by.confidence,
         Provenance::Stated | Provenance::Inferred if moment && spoken_by_person => STATED_CONFIDENCE,
@@ -104,7 +118,7 @@ fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
     if promoted {
         card.state = State::Active;
     }
-    promoted
+    promoted || archived
 }
 
 /// Marks a card as replaced by another one.
@@ -271,7 +285,12 @@ pub(crate) fn is_said_again(
 }
 
 /// Points every exact look-up of a card at it, and notes its hashes for this batch.
-fn register(batch: &mut Batch<'_>, tenant: TenantId, card: &Card, reading: &Reading) -> Result<()> {
+pub(crate) fn register(
+    batch: &mut Batch<'_>,
+    tenant: TenantId,
+    card: &Card,
+    reading: &Reading,
+) -> Result<()> {
     register_content(batch, tenant, card, reading)?;
     if let Some(key) = &card.merge_key {
         batch.set_lookup(tenant, &Lookup::MergeKey(key), card.id)?;

@@ -9,6 +9,7 @@
 //! `rank` settles conflicts and sorts, `collect` reads the cards. `relations` and `walk` read
 //! what is known by name.
 
+pub(crate) mod about;
 mod collect;
 mod controller;
 pub(crate) mod days;

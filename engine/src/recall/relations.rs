@@ -91,7 +91,7 @@ impl<'a> Relations<'a> {
     }
 
     /// All cards that name a thing.
-    fn cards<'b>(&'b self, key: &str) -> impl Iterator<Item = &'b Card> + use<'b, 'a> {
+    pub(super) fn cards<'b>(&'b self, key: &str) -> impl Iterator<Item = &'b Card> + use<'b, 'a> {
         let edges = self.shown(self.view, self.edge_rows(key));
         edges.chain(self.shown(self.view, self.other_rows(key)))
     }
@@ -163,7 +163,7 @@ pub(crate) fn entity(tenant: &Tenant, request: &Entity, now: Timestamp) -> Resul
 
 /// Keys and spellings of all names of a thing: the given one, then the others by how many
 /// relations away they are, and by key.
-fn names(relations: &Relations<'_>, key: String) -> Vec<(String, String)> {
+pub(super) fn names(relations: &Relations<'_>, key: String) -> Vec<(String, String)> {
     let mut names = vec![(key, String::new())];
     let mut step = 0..1;
     for _ in 0..ALIAS_STEPS {

@@ -6,7 +6,7 @@ use crate::store::database::{Database, STORE_FILE};
 use crate::store::io::{OpenMode, RedbFile, at, parent};
 use crate::store::keys::TableId;
 use crate::store::record;
-use crate::store::tables::{Tables, storage};
+use crate::store::tables::{ReadBytes, Tables, storage};
 use crate::{Error, Result};
 
 /// Entries per transaction of the copy; bounds its memory.
@@ -39,27 +39,7 @@ impl Database {
         let file = partial.join(STORE_FILE);
         let backend = RedbFile(at(&file, io.open(&file, OpenMode::CreateNew))?);
         let target = redb::Database::builder().create_with_backend(backend).map_err(storage)?;
-        let mut copied = 0u64;
-        let mut entries = source.entries()?.peekable();
-        while entries.peek().is_some() {
-            let mut transaction = target.begin_write().map_err(storage)?;
-            // The last commit is durable; those before it need not be.
-            transaction.set_durability(redb::Durability::None).map_err(|e| Error::Internal(e.to_string()))?;
-            {
-                let mut tables = Tables::write(&transaction)?;
-                for entry in entries.by_ref().take(ENTRIES_PER_COMMIT) {
-                    let (key, value) = entry?;
-                    let table = TableId::of_key(key.value())
-                        .ok_or_else(|| Error::corrupt("the store file", "a key of no table of ours"))?;
-                    record::open(table, key.value(), value.value())?;
-                    tables.put(key.value(), value.value())?;
-                    copied += 1;
-                }
-            }
-            transaction.commit().map_err(storage)?;
-            progress(copied);
-        }
-        target.begin_write().map_err(storage)?.commit().map_err(storage)?;
+        let copied = copy_records(&source, &target, &mut progress)?;
         target.close().map_err(storage)?;
         at(&partial, io.sync_directory(&partial))?;
         at(to, io.rename(&partial, to))?;
@@ -67,4 +47,38 @@ impl Database {
         at(directory, io.sync_directory(directory))?;
         Ok(copied)
     }
+}
+
+/// Copies every record into an empty database, verifying each on the way; durable when it is
+/// done. Gives how many there are.
+///
+/// # Errors
+/// [`Error::Corrupt`] when a record is damaged.
+pub(super) fn copy_records<T: ReadBytes>(
+    source: &Tables<T>,
+    target: &redb::Database,
+    mut progress: impl FnMut(u64),
+) -> Result<u64> {
+    let mut copied = 0u64;
+    let mut entries = source.entries()?.peekable();
+    while entries.peek().is_some() {
+        let mut transaction = target.begin_write().map_err(storage)?;
+        // The last commit is durable; those before it need not be.
+        transaction.set_durability(redb::Durability::None).map_err(|e| Error::Internal(e.to_string()))?;
+        {
+            let mut tables = Tables::write(&transaction)?;
+            for entry in entries.by_ref().take(ENTRIES_PER_COMMIT) {
+                let (key, value) = entry?;
+                let table = TableId::of_key(key.value())
+                    .ok_or_else(|| Error::corrupt("the store file", "a key of no table of ours"))?;
+                record::open(table, key.value(), value.value())?;
+                tables.put(key.value(), value.value())?;
+                copied += 1;
+            }
+        }
+        transaction.commit().map_err(storage)?;
+        progress(copied);
+    }
+    target.begin_write().map_err(storage)?.commit().map_err(storage)?;
+    Ok(copied)
 }

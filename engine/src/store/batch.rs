@@ -108,6 +108,20 @@ impl<'t> Batch<'t> {
         &self.tables
     }
 
+    /// The same, to write records that are no cards and no changes.
+    pub(super) fn tables_mut(&mut self) -> &mut Tables<WriteTable<'t>> {
+        self.writes += 1;
+        &mut self.tables
+    }
+
+    /// Forgets what was looked up of a tenant whose records are removed.
+    pub(super) fn forget_tenant(&mut self, tenant: TenantId, name: &str) {
+        self.tenant_ids.borrow_mut().remove(name);
+        self.logs.borrow_mut().remove(&tenant);
+        self.applied.retain(|change| change.tenant != tenant);
+        self.new_tenants.remove(&tenant);
+    }
+
     /// How many values this batch has written or removed so far.
     pub(crate) fn writes(&self) -> u64 {
         self.writes

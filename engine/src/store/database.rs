@@ -11,7 +11,7 @@ use crate::store::io::{Io, IoFile, OpenMode, RedbFile, at};
 use crate::store::keys::TenantId;
 use crate::store::lookups::Lookups;
 use crate::store::tables::{ReadBytes, Tables, storage};
-use crate::store::writer::{Observer, Writer, WriterBounds};
+use crate::store::writer::{Observer, StoreFile, Writer, WriterBounds};
 use crate::{Error, Result};
 
 /// Version of everything on disk that this build writes.
@@ -25,7 +25,7 @@ const META_REEMBEDDING: &str = "reembedding";
 /// Name of the redb file in the store directory.
 pub(crate) const STORE_FILE: &str = "memcards.redb";
 /// The same file while it is being made.
-const NEW_STORE_FILE: &str = "memcards.redb.new";
+pub(crate) const NEW_STORE_FILE: &str = "memcards.redb.new";
 const LOCK_FILE: &str = "LOCK";
 const INDEX_DIRECTORY: &str = "index";
 
@@ -83,8 +83,10 @@ pub(crate) struct DatabaseOptions {
 pub(crate) struct Database {
     // Dropped in this order: the writer first (it ends its thread), the lock last.
     writer: Writer,
-    redb: Arc<redb::Database>,
+    file: Arc<StoreFile>,
     lookups: Arc<Lookups>,
+    /// Of redb, in bytes.
+    cache_bytes: usize,
     io: Arc<dyn Io>,
     directory: PathBuf,
     generation: u16,
@@ -138,18 +140,19 @@ impl Database {
             }
         }
         let generation = settle_model(&redb, options.model.as_ref(), options.replace_model)?;
-        let redb = Arc::new(redb);
+        let file = Arc::new(StoreFile::new(redb));
         let bounds = WriterBounds { queue: options.queue, batch: options.batch };
         let index = directory.join(INDEX_DIRECTORY);
         let lookups = Arc::new(Lookups::new(io.clone(), index, options.lookup_bytes));
-        let writer = Writer::start(redb.clone(), lookups.clone(), (seed, generation), bounds, observer)?;
+        let writer = Writer::start(file.clone(), lookups.clone(), (seed, generation), bounds, observer)?;
         let directory = directory.to_owned();
-        Ok(Self { writer, redb, lookups, io, directory, generation, _lock: lock })
+        let cache_bytes = options.cache_bytes;
+        Ok(Self { writer, file, lookups, cache_bytes, io, directory, generation, _lock: lock })
     }
 
     /// A consistent view of everything committed so far.
     pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
-        let transaction = self.redb.begin_read().map_err(storage)?;
+        let transaction = self.file.get().begin_read().map_err(storage)?;
         Ok(Tables::read(&transaction)?.with_generation(self.generation))
     }
 
@@ -190,6 +193,26 @@ impl Database {
     /// The exact look-ups in memory.
     pub(crate) fn lookups(&self) -> &Lookups {
         &self.lookups
+    }
+
+    /// The file that is written and read.
+    pub(super) fn file(&self) -> &StoreFile {
+        &self.file
+    }
+
+    /// Of redb, in bytes.
+    pub(super) fn cache_bytes(&self) -> usize {
+        self.cache_bytes
+    }
+
+    /// Refuses all writes until the store is reopened.
+    pub(super) fn refuse_writes(&self, reason: String) {
+        self.writer.refuse(reason);
+    }
+
+    /// The directory of the store.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Why writes are refused, if they are.

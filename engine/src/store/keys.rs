@@ -9,6 +9,7 @@ use redb::TableDefinition;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::card::{CardId, Fact, Track};
+use crate::time::Timestamp;
 
 /// Raw bytes on both sides: redb's typed encodings may change between its major versions,
 /// ours may not.
@@ -34,12 +35,42 @@ pub(crate) enum TableId {
     Versions = 5,
     /// (sequence) → what changed, exact look-ups included.
     Changes = 6,
+    /// Settings of a tenant: name → value.
+    Settings = 7,
+    /// (instant, card) → nothing: when the rules have something to do with a card.
+    Due = 8,
+    /// (plan) → what it is, without its items; of a tenant, or of the store.
+    Plans = 9,
+    /// (plan, number) → one thing that it would do, in the tenant whose card it concerns.
+    PlanItems = 10,
+    /// (run) → what it is; of a tenant, or of the store.
+    Runs = 11,
+    /// (run, number) → one thing that it did, in the tenant whose card it concerned.
+    RunItems = 12,
+    /// (kind, hash) → what was erased, by hashes only; of a tenant, or of the store.
+    Tombstones = 13,
+    /// (segment) → a file of the cold tier.
+    Segments = 14,
 }
 
 impl TableId {
     /// Every table, in order of its number.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Meta, Self::TenantNames, Self::Tenants, Self::Cards, Self::Versions, Self::Changes];
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Meta,
+        Self::TenantNames,
+        Self::Tenants,
+        Self::Cards,
+        Self::Versions,
+        Self::Changes,
+        Self::Settings,
+        Self::Due,
+        Self::Plans,
+        Self::PlanItems,
+        Self::Runs,
+        Self::RunItems,
+        Self::Tombstones,
+        Self::Segments,
+    ];
 
     /// The table's name in messages.
     pub(crate) const fn name(self) -> &'static str {
@@ -50,6 +81,14 @@ impl TableId {
             Self::Cards => "cards",
             Self::Versions => "versions",
             Self::Changes => "changes",
+            Self::Settings => "settings",
+            Self::Due => "due",
+            Self::Plans => "plans",
+            Self::PlanItems => "plan_items",
+            Self::Runs => "runs",
+            Self::RunItems => "run_items",
+            Self::Tombstones => "tombstones",
+            Self::Segments => "segments",
         }
     }
 
@@ -57,8 +96,13 @@ impl TableId {
     pub(crate) fn of_key(key: &[u8]) -> Option<Self> {
         let number = *key.get(4)?;
         let table = Self::ALL.into_iter().find(|table| *table as u8 == number)?;
-        let of_the_store = matches!(table, Self::Meta | Self::TenantNames | Self::Tenants);
-        (of_the_store == (TenantId::of_key(key)? == STORE)).then_some(table)
+        let belongs = match table {
+            Self::Meta | Self::TenantNames | Self::Tenants => TenantId::of_key(key)? == STORE,
+            // The store has some of its own.
+            Self::Plans | Self::Runs | Self::Tombstones => true,
+            _ => TenantId::of_key(key)? != STORE,
+        };
+        belongs.then_some(table)
     }
 
     /// The key prefix of a tenant's part of the table.
@@ -73,7 +117,7 @@ impl TableId {
 pub(crate) struct TenantId(pub(crate) u32);
 
 /// What stands in keys that belong to no tenant.
-const STORE: TenantId = TenantId(0);
+pub(crate) const STORE: TenantId = TenantId(0);
 
 impl TenantId {
     /// The number as it stands in keys and values.
@@ -134,6 +178,70 @@ pub(crate) fn change(tenant: TenantId, sequence: u64) -> [u8; 13] {
     key[..5].copy_from_slice(&TableId::Changes.prefix(tenant));
     key[5..].copy_from_slice(&sequence.to_be_bytes());
     key
+}
+
+/// Key of a tenant's setting.
+pub(crate) fn setting(tenant: TenantId, name: &str) -> Vec<u8> {
+    [TableId::Settings.prefix(tenant).as_slice(), name.as_bytes()].concat()
+}
+
+/// Key of `due`. Instants before 1970 sort before those after it.
+pub(crate) fn due(tenant: TenantId, at: Timestamp, card: CardId) -> [u8; 29] {
+    let mut key = [0; 29];
+    key[..5].copy_from_slice(&TableId::Due.prefix(tenant));
+    key[5..13].copy_from_slice(&((at.as_micros() as u64) ^ (1 << 63)).to_be_bytes());
+    key[13..].copy_from_slice(&card.to_bytes());
+    key
+}
+
+/// The instant and the card in a key of `due`.
+pub(crate) fn due_of_key(key: &[u8]) -> Option<(Timestamp, CardId)> {
+    let micros = u64::from_be_bytes(key.get(5..13)?.try_into().ok()?) ^ (1 << 63);
+    let card = CardId::from_bytes(key.get(13..29)?.try_into().ok()?);
+    Some((Timestamp::from_micros(micros as i64), card))
+}
+
+/// Key of a numbered record: a plan, a run or a segment.
+pub(crate) fn numbered(table: TableId, tenant: TenantId, number: u64) -> [u8; 13] {
+    let mut key = [0; 13];
+    key[..5].copy_from_slice(&table.prefix(tenant));
+    key[5..].copy_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// The number in a key of [`numbered`] or [`item`].
+pub(crate) fn number_of_key(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.get(5..13)?.try_into().ok()?))
+}
+
+/// Key of one item of a numbered record.
+pub(crate) fn item(table: TableId, tenant: TenantId, number: u64, item: u32) -> [u8; 17] {
+    let mut key = [0; 17];
+    key[..13].copy_from_slice(&numbered(table, tenant, number));
+    key[13..].copy_from_slice(&item.to_be_bytes());
+    key
+}
+
+/// The number of the item in a key of [`item`].
+pub(crate) fn item_of_key(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(key.get(13..17)?.try_into().ok()?))
+}
+
+/// Key of `tombstones`.
+pub(crate) fn tombstone(tenant: TenantId, kind: u8, hash: u128) -> [u8; 22] {
+    let mut key = [0; 22];
+    key[..5].copy_from_slice(&TableId::Tombstones.prefix(tenant));
+    key[5] = kind;
+    key[6..].copy_from_slice(&hash.to_be_bytes());
+    key
+}
+
+/// The first key of a tenant's part of a table, and the first key after it.
+pub(crate) fn range_of(table: TableId, tenant: TenantId) -> (Vec<u8>, Vec<u8>) {
+    let first = table.prefix(tenant);
+    let mut end = first;
+    end[4] += 1;
+    (first.to_vec(), end.to_vec())
 }
 
 /// The card in a key of `cards` or `versions`.
@@ -250,6 +358,11 @@ mod tests {
         assert_eq!(TableId::of_key(&keys[1]), Some(TableId::Versions));
         assert_eq!(TableId::of_key(&tenant(TenantId(7))), Some(TableId::Tenants));
         assert_eq!(tenant_of_key(&tenant(TenantId(7))), Some(TenantId(7)));
+        let dues: Vec<_> = [i64::MIN, -1, 0, 7, i64::MAX]
+            .map(|at| due(TenantId(3), Timestamp::from_micros(at), id(9)))
+            .to_vec();
+        assert!(dues.is_sorted());
+        assert_eq!(due_of_key(&dues[1]), Some((Timestamp::from_micros(-1), id(9))));
         // Records of a tenant under the store's number, and the other way round, are no keys.
         assert_eq!(TableId::of_key(&card(TenantId(0), id(1))), None);
         assert_eq!(TableId::of_key(&[0, 0, 0, 9, 1]), None);

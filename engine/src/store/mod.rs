@@ -8,9 +8,11 @@
 
 mod backup;
 mod batch;
+mod compact;
 mod database;
 pub mod io;
 pub(crate) mod keys;
+mod ledger;
 pub(crate) mod lookups;
 mod purge;
 pub(crate) mod record;
@@ -20,9 +22,10 @@ mod verify;
 mod writer;
 
 pub(crate) use batch::{Applied, Batch};
+pub use compact::Compacted;
 pub(crate) use database::{Database, DatabaseOptions, ModelRecord, read_model};
-pub(crate) use keys::{Detail, Lookup, LookupKey, TenantId};
-pub(crate) use record::{Change, ChangeKind, EncodedCard, LoggedChange, LookupChange};
+pub(crate) use keys::{Detail, Lookup, LookupKey, STORE, TableId, TenantId};
+pub(crate) use record::{Change, ChangeKind, EncodedCard, LoggedChange, LookupChange, encode_card};
 pub(crate) use revector::Embedded;
 pub use tables::TenantRecord;
 pub(crate) use tables::{Missing, ReadBytes, Tables};

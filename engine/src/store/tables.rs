@@ -122,19 +122,28 @@ impl<'t> Tables<WriteTable<'t>> {
         Ok(self.table.insert(key, value).map_err(storage)?.is_none())
     }
 
+    /// Removes a value; false when there was none.
+    pub(crate) fn remove(&mut self, key: &[u8]) -> Result<bool> {
+        Ok(self.table.remove(key).map_err(storage)?.is_some())
+    }
+
+    /// Removes all values from one key on and before another; gives how many there were.
+    pub(crate) fn remove_range(&mut self, first: &[u8], end: &[u8]) -> Result<u64> {
+        let mut removed = 0;
+        for entry in self.table.extract_from_if(first..end, |_, _| true).map_err(storage)? {
+            entry.map_err(storage)?;
+            removed += 1;
+        }
+        Ok(removed)
+    }
+
     /// Removes all versions of a card; gives the current one as it was, and how many there were.
     pub(crate) fn remove_card(&mut self, tenant: TenantId, id: CardId) -> Result<Option<(Card, u64)>> {
         let Some(card) = self.card(tenant, id)? else { return Ok(None) };
-        let (first, last) = (keys::version(tenant, id, 0), keys::version(tenant, id, u32::MAX));
-        let range = self.table.range(first.as_slice()..=last.as_slice()).map_err(storage)?;
-        let mut keys = range
-            .map(|entry| Ok(entry.map_err(storage)?.0.value().to_vec()))
-            .collect::<Result<Vec<Vec<u8>>>>()?;
-        keys.push(keys::card(tenant, id).to_vec());
-        for key in &keys {
-            self.table.remove(key.as_slice()).map_err(storage)?;
-        }
-        Ok(Some((card, keys.len() as u64)))
+        let earlier =
+            self.remove_range(&keys::version(tenant, id, 0), &keys::version(tenant, id, u32::MAX))?;
+        self.remove(&keys::card(tenant, id))?;
+        Ok(Some((card, earlier + 1)))
     }
 
     /// Writes a setting.
@@ -173,7 +182,16 @@ impl<T> Tables<T> {
 }
 
 impl<T: ReadBytes> Tables<T> {
-    fn get(&self, key: &[u8]) -> Result<Option<AccessGuard<'_, &'static [u8]>>> {
+    /// The entries from a key on, in order.
+    pub(super) fn range(
+        &self,
+        first: &[u8],
+        end: Bound<&[u8]>,
+    ) -> Result<redb::Range<'_, &'static [u8], &'static [u8]>> {
+        self.table.range::<&[u8]>((Bound::Included(first), end)).map_err(storage)
+    }
+
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<AccessGuard<'_, &'static [u8]>>> {
         self.table.get(key).map_err(storage)
     }
 
@@ -218,6 +236,11 @@ impl<T: ReadBytes> Tables<T> {
                 Ok((id, serde_json::from_slice(json).map_err(|e| bad(e.to_string()))?))
             })
             .collect()
+    }
+
+    /// True when the tenant is there, and was not wiped.
+    pub(crate) fn has_tenant(&self, tenant: TenantId) -> Result<bool> {
+        Ok(self.get(&keys::tenant(tenant))?.is_some())
     }
 
     /// True when the card is there.

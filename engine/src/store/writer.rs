@@ -16,6 +16,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwap;
+
 use crate::store::batch::{Applied, Batch};
 use crate::store::lookups::Lookups;
 use crate::store::tables::{Tables, storage};
@@ -136,14 +138,14 @@ pub(crate) struct WriterBounds {
 impl Writer {
     /// Starts the only writer of a database.
     pub(crate) fn start(
-        database: Arc<redb::Database>,
+        file: Arc<StoreFile>,
         lookups: Arc<Lookups>,
         (seed, generation): (u64, u16),
         bounds: WriterBounds,
         observer: Observer,
     ) -> Result<Self> {
         let bounds = WriterBounds { queue: bounds.queue.max(1), batch: bounds.batch.max(1) };
-        let run = Run { database, lookups, seed, generation, observer, failure: Mutex::new(None) };
+        let run = Run { file, lookups, seed, generation, observer, failure: Mutex::new(None) };
         let (queue, arrived, handed_over) = (Mutex::default(), Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { queue, arrived, handed_over, bounds, run });
         let writer = shared.clone();
@@ -197,6 +199,11 @@ impl Writer {
             let reason = self.failure().unwrap_or_else(|| "the commit was not carried out".into());
             Err(Error::ReadOnly { reason })
         })
+    }
+
+    /// Refuses all writes from now on.
+    pub(crate) fn refuse(&self, reason: String) {
+        lock(&self.shared.run.failure).get_or_insert(reason);
     }
 
     /// Why writes are refused, if they are.
@@ -300,9 +307,39 @@ impl Shared {
     }
 }
 
+/// The file that is written and read. A compacted one may take its place.
+#[derive(Debug)]
+pub(crate) struct StoreFile {
+    present: ArcSwap<redb::Database>,
+    /// Held while a commit is under way, and while the file is replaced.
+    gate: Mutex<()>,
+}
+
+impl StoreFile {
+    /// An open file.
+    pub(crate) fn new(database: redb::Database) -> Self {
+        Self { present: ArcSwap::from_pointee(database), gate: Mutex::new(()) }
+    }
+
+    /// The file as it is.
+    pub(crate) fn get(&self) -> Arc<redb::Database> {
+        self.present.load_full()
+    }
+
+    /// Keeps commits out while the guard lives.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
+        lock(&self.gate)
+    }
+
+    /// Puts another file, which holds the same, in its place. Commits must be kept out.
+    pub(crate) fn replace(&self, database: Arc<redb::Database>) {
+        self.present.store(database);
+    }
+}
+
 /// What it takes to commit.
 struct Run {
-    database: Arc<redb::Database>,
+    file: Arc<StoreFile>,
     lookups: Arc<Lookups>,
     seed: u64,
     /// Of the vectors that are written.
@@ -336,7 +373,8 @@ impl Run {
 
     /// Runs the jobs and commits; tells when the batch was given up instead.
     fn run(&self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> Result<Option<Failure>> {
-        let transaction = self.database.begin_write().map_err(storage)?;
+        let _gate = self.file.hold();
+        let transaction = self.file.get().begin_write().map_err(storage)?;
         let tables = Tables::write(&transaction)?.with_generation(self.generation);
         let mut batch = Batch::new(tables, &self.lookups, self.seed);
         let mut broken = false;

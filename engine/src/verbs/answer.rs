@@ -1,5 +1,6 @@
 //! What each verb answers.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 
 use serde::Serialize;
@@ -7,6 +8,7 @@ use serde_json::Value;
 
 use crate::card::{Card, CardId, Role, Track};
 use crate::recall::Parts;
+use crate::verbs::RunId;
 
 /// What became of a remembered text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -211,7 +213,7 @@ pub struct Skipped {
     /// Why: `already_forgotten`, `not_forgotten`, `pinned`, `changed` (meanwhile), `said_again`
     /// (another card holds the very words), `replaced` (another card
     /// holds its merge key or fact).
-    pub why: &'static str,
+    pub why: Cow<'static, str>,
 }
 
 /// Answer of `correct`.
@@ -242,6 +244,9 @@ pub struct Forgotten {
     pub skipped: Vec<Skipped>,
     /// True when nothing was changed.
     pub dry_run: bool,
+    /// The run, for `undo`; absent when nothing was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
 
 /// Answer of `restore`.
@@ -249,6 +254,9 @@ pub struct Forgotten {
 pub struct Restored {
     /// Cards that are back.
     pub restored: Vec<CardId>,
+    /// Cards that are gone for good, but may be imported or told again from now on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lifted: Vec<CardId>,
     /// Cards left alone.
     pub skipped: Vec<Skipped>,
 }

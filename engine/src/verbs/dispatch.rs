@@ -14,7 +14,7 @@ use crate::engine::{Draft, Store, Tenant};
 use crate::exchange::{self, Export};
 use crate::filter::Filter;
 use crate::time::Timestamp;
-use crate::verbs::{Relate, Remembered};
+use crate::verbs::{Plans, Relate, Remembered};
 use crate::{Error, Result};
 
 /// One verb of the schema.
@@ -22,8 +22,10 @@ use crate::{Error, Result};
 pub struct Verb {
     /// Its name in requests.
     pub name: &'static str,
-    /// True when the request names a tenant.
+    /// True when the request may name a tenant.
     pub tenant: bool,
+    /// True when it may leave that out, and is about the store then.
+    pub store: bool,
     /// What it does, in one line.
     pub summary: &'static str,
 }
@@ -39,6 +41,12 @@ pub const VERBS: &[Verb] = &[
     verb("history", true, "read every version of a card"),
     verb("forget", true, "soft-delete cards by id or filter"),
     verb("restore", true, "bring forgotten cards back"),
+    verb("feedback", true, "say which recalled cards were of use and which were wrong"),
+    either("plan", "find out what the rules would forget, with reasons"),
+    either("plans", "read plans and runs, or one plan with its items"),
+    either("apply", "carry out exactly what a plan says"),
+    either("undo", "take back what a run has done"),
+    verb("wipe", true, "remove a tenant with every byte of it"),
     verb("relate", true, "say how one thing relates to another"),
     verb("entity", true, "read what is known of a thing by its name"),
     verb("walk", true, "find what a thing is connected with, over several relations"),
@@ -49,6 +57,9 @@ pub const VERBS: &[Verb] = &[
     verb("verify", false, "check every record"),
     verb("checkpoint", false, "write index snapshots"),
     verb("backup", false, "copy the store into a new directory"),
+    verb("compact", false, "write the store file anew, smaller and without erased bytes"),
+    either("policy.get", "read the forgetting policy, and what holds by it"),
+    either("policy.set", "set the forgetting policy: a preset, TOML or JSON"),
     verb("reembed", false, "give every card a vector of the present model"),
     verb("export", false, "write JSON Lines to a file"),
     verb("import", false, "read JSON Lines or a conversation from a file"),
@@ -57,7 +68,12 @@ pub const VERBS: &[Verb] = &[
 ];
 
 const fn verb(name: &'static str, tenant: bool, summary: &'static str) -> Verb {
-    Verb { name, tenant, summary }
+    Verb { name, tenant, store: !tenant, summary }
+}
+
+/// A verb of a tenant, or of the store where no tenant is named.
+const fn either(name: &'static str, summary: &'static str) -> Verb {
+    Verb { name, tenant: true, store: true, summary }
 }
 
 /// Format of a file to import.
@@ -81,6 +97,13 @@ struct Nothing {}
 #[serde(deny_unknown_fields)]
 struct To {
     to: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewPolicy {
+    /// Takes the policy away when null.
+    policy: Value,
 }
 
 #[derive(Deserialize)]
@@ -215,7 +238,7 @@ fn parse(text: &str) -> Result<Request> {
         .transpose()?;
     // For verbs without a tenant the name may be a field of their own.
     let tenant = if known.tenant { take("tenant")? } else { None };
-    if known.tenant && tenant.is_none() {
+    if !known.store && tenant.is_none() {
         return Err(Error::invalid("tenant", "is missing"));
     }
     Ok(Request { verb, tenant, now, fields })
@@ -276,6 +299,22 @@ fn run(store: &Store, request: Request) -> Result<Value> {
             Ok(json!({ "written": store.checkpoint()? }))
         }
         "backup" => Ok(json!({ "records": store.backup(fields::<To>(rest)?.to, |_| {})? })),
+        "compact" => {
+            fields::<Nothing>(rest)?;
+            value(store.compact(|_| {})?)
+        }
+        "plan" => value(store.plan(&fields(rest)?)?),
+        "plans" => match fields::<Plans>(rest)?.plan {
+            Some(plan) => value(store.show_plan(plan)?),
+            None => Ok(json!({ "plans": store.plans()? })),
+        },
+        "apply" => value(store.apply(fields(rest)?)?),
+        "undo" => value(store.undo(fields(rest)?)?),
+        "policy.get" => {
+            fields::<Nothing>(rest)?;
+            value(store.policy()?)
+        }
+        "policy.set" => value(store.set_policy(new_policy(rest)?.as_ref())?),
         "reembed" => {
             let Of { tenant } = fields(rest)?;
             value(store.reembed(tenant.as_deref(), |_| {})?)
@@ -308,6 +347,20 @@ fn run_for(tenant: &Tenant, verb: &str, rest: Map<String, Value>) -> Result<Valu
         "history" => value(tenant.history(&fields(rest)?)?),
         "forget" => value(tenant.forget(fields(rest)?)?),
         "restore" => value(tenant.restore(fields(rest)?)?),
+        "feedback" => value(tenant.feedback(fields(rest)?)?),
+        "plan" => value(tenant.plan(&fields(rest)?)?),
+        "plans" => match fields::<Plans>(rest)?.plan {
+            Some(plan) => value(tenant.show_plan(plan)?),
+            None => Ok(json!({ "plans": tenant.plans()? })),
+        },
+        "apply" => value(tenant.apply(fields(rest)?)?),
+        "undo" => value(tenant.undo(fields(rest)?)?),
+        "policy.get" => {
+            fields::<Nothing>(rest)?;
+            value(tenant.policy()?)
+        }
+        "policy.set" => value(tenant.set_policy(new_policy(rest)?.as_ref())?),
+        "wipe" => value(tenant.wipe(fields(rest)?)?),
         "relate" => value(tenant.relate(relate(rest)?)?),
         "entity" => value(tenant.entity(&fields(named(rest, &["name"])?)?)?),
         "walk" => value(tenant.walk(&fields(named(rest, &["start"])?)?)?),
@@ -321,6 +374,12 @@ fn run_for(tenant: &Tenant, verb: &str, rest: Map<String, Value>) -> Result<Valu
         }
         other => Err(Error::Internal(format!("verb {other} is in the table but not carried out"))),
     }
+}
+
+/// The policy of a request; `None` to take it away.
+fn new_policy(rest: Map<String, Value>) -> Result<Option<Value>> {
+    let NewPolicy { policy } = fields(named(rest, &["policy"])?)?;
+    Ok(Some(policy).filter(|policy| !policy.is_null()))
 }
 
 /// Imports a file; conversations go to the named tenant, or each to one of its own name.

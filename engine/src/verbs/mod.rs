@@ -2,6 +2,7 @@
 
 mod answer;
 mod dispatch;
+mod forgetting;
 mod relations;
 mod request;
 
@@ -10,6 +11,11 @@ pub use answer::{
     Remembered, Restored, Searched, Skipped, VersionView, Withheld,
 };
 pub use dispatch::{Format, VERBS, Verb, error_answer, execute, execute_all, import};
+pub use forgetting::{
+    Action, AppliedPlan, Apply, FedBack, Feedback, Figures, MakePlan, PlanId, PlanItem, PlanLimits,
+    PlanSummary, Planned, PlannedItem, Plans, Proof, RunId, RunTotals, Totals, Undo, Undone, Wipe, Wiped,
+    Work,
+};
 pub use relations::{
     Attribute, AttributeVersion, Direction, Edge, Entity, EntityCards, EntityView, Path, PathEdge, Relate,
     Walk, Walked,

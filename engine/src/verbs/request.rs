@@ -8,6 +8,7 @@ use crate::card::{CardId, Fact, Link, Polarity, Provenance, Role, State, Track};
 use crate::filter::Filter;
 use crate::recall::Weights;
 use crate::time::{Duration, Timestamp};
+use crate::verbs::RunId;
 
 /// Store one memory. Only `content` is required.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -300,7 +301,8 @@ pub struct History {
     pub id: CardId,
 }
 
-/// Soft-delete cards: by `id`, by `ids`, or by `filter` (exactly one of them).
+/// Soft-delete cards: by `id`, by `ids`, by `filter`, or by what they are `about` (exactly one
+/// of them).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Forget {
@@ -311,6 +313,9 @@ pub struct Forget {
     /// All cards that satisfy a condition. A card that was also said in another session
     /// than the condition names keeps those sources and stays.
     pub filter: Option<Filter>,
+    /// All cards about somebody or something: those that name it as entity, in their fact, tags
+    /// or merge key, or in their text, under this name or another one that is known for it.
+    pub about: Option<String>,
     /// Only say what would be forgotten.
     pub dry_run: bool,
     /// Who asks, for the history.
@@ -319,7 +324,7 @@ pub struct Forget {
     pub reason: Option<String>,
 }
 
-/// Bring back a forgotten card.
+/// Bring back forgotten cards: by `id`, by `ids`, or all that a `run` has forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Restore {
@@ -327,6 +332,8 @@ pub struct Restore {
     pub id: Option<CardId>,
     /// Several cards.
     pub ids: Vec<CardId>,
+    /// All cards of a run; see `undo`.
+    pub run: Option<RunId>,
     /// Who asks, for the history.
     pub actor: Option<String>,
     /// Why, for the history.

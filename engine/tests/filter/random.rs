@@ -43,7 +43,7 @@ const PATHS: [&str; 7] = [
     "attributes./o/c~1d",
     "attributes.none",
 ];
-const FIELDS: [&str; 34] = [
+const FIELDS: [&str; 35] = [
     "id",
     "version",
     "track",
@@ -64,6 +64,7 @@ const FIELDS: [&str; 34] = [
     "recorded_at",
     "updated_at",
     "last_accessed_at",
+    "reinforced_at",
     "access_count",
     "mention_count",
     "expires_at",
@@ -177,6 +178,7 @@ impl Choices<'_> {
             recorded_at: self.time(),
             updated_at: self.time(),
             last_accessed_at: self.maybe(Self::time),
+            reinforced_at: self.maybe(Self::time),
             access_count: self.below(3) as u32,
             mention_count: self.below(3) as u32,
             expires_at: self.maybe(Self::time),

@@ -30,7 +30,7 @@ fn full() -> Card {
             {}
         ],
         "extractor": "rules", "occurred_at": "2024-05-01T02:00:00Z", "recorded_at": "2024-05-02T02:00:00Z",
-        "updated_at": "2024-05-03T02:00:00Z", "last_accessed_at": "2024-05-04T02:00:00Z", "access_count": 4,
+        "updated_at": "2024-05-03T02:00:00Z", "last_accessed_at": "2024-05-04T02:00:00Z", "reinforced_at": "2024-05-05T02:00:00Z", "access_count": 4,
         "mention_count": 2, "expires_at": "2025-01-01T00:00:00Z", "valid_from": "2024-01-01T00:00:00Z",
         "valid_to": "2024-12-01T00:00:00Z", "importance": 0.1, "confidence": 0.8, "pinned": true,
         "state": "active", "reason": {}
@@ -110,7 +110,13 @@ fn ordered() -> Vec<(&'static str, Value, Value, Value)> {
         ("attributes.text", json!("Hello"), json!("HELLO"), json!("hello")),
         ("attributes.//", json!("blank"), json!("b"), json!("c")),
     ];
-    for (field, day) in [("occurred_at", 1), ("recorded_at", 2), ("updated_at", 3), ("last_accessed_at", 4)] {
+    for (field, day) in [
+        ("occurred_at", 1),
+        ("recorded_at", 2),
+        ("updated_at", 3),
+        ("last_accessed_at", 4),
+        ("reinforced_at", 5),
+    ] {
         let at = |time: &str| json!(format!("2024-05-0{day}T{time}"));
         rows.push((field, at("10:00:00+08:00"), at("01:59:59.999999Z"), at("02:00:00.000001Z")));
     }
@@ -227,6 +233,7 @@ fn missing_values() {
         "speaker",
         "extractor",
         "last_accessed_at",
+        "reinforced_at",
         "expires_at",
         "valid_from",
         "valid_to",

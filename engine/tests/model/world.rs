@@ -292,6 +292,7 @@ impl World {
             id: ids.first().copied().filter(|_| ids.len() == 1),
             ids: if ids.len() == 1 { vec![] } else { ids.clone() },
             filter: filter.cloned(),
+            about: None,
             dry_run,
             actor: Some("tester".into()),
             reason: None,
@@ -304,7 +305,9 @@ impl World {
                     (answer.forgotten, answer.detached, answer.dry_run),
                     (forgotten, detached, dry_run)
                 );
-                let found: Vec<_> = answer.skipped.iter().map(|skipped| (skipped.id, skipped.why)).collect();
+                let found: Vec<_> =
+                    answer.skipped.iter().map(|skipped| (skipped.id, skipped.why.to_string())).collect();
+                let skipped: Vec<_> = skipped.iter().map(|(id, why)| (*id, (*why).to_owned())).collect();
                 assert_eq!(found, skipped);
                 if !dry_run {
                     self.model[t].carry_out(told, None, None, self.now());

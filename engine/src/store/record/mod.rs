@@ -457,4 +457,4 @@ pub(crate) fn fuzz(bytes: &[u8]) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

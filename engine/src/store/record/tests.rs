@@ -10,7 +10,7 @@ use crate::card::{
 use crate::store::keys::{self, TenantId};
 
 /// A card with every field set.
-fn full_card() -> Card {
+pub(crate) fn full_card() -> Card {
     let at = |micros: i64| Timestamp::from_micros(1_700_000_000_000_000 + micros);
     let id = |number: u128| CardId::from_bytes(number.to_be_bytes());
     Card {
@@ -50,6 +50,7 @@ fn full_card() -> Card {
         recorded_at: at(2),
         updated_at: at(3),
         last_accessed_at: Some(at(4)),
+        reinforced_at: Some(at(5)),
         access_count: 5,
         mention_count: 6,
         expires_at: Some(Timestamp::MAX),

@@ -86,6 +86,7 @@ impl Tenant {
             access_count: 0,
             mention_count: 1,
             last_accessed_at: None,
+            reinforced_at: None,
             links: vec![],
             vector_version: u32::from(has_vector),
             ..card
@@ -217,6 +218,9 @@ impl Tenant {
                 continue;
             }
             card.state = card.state_before.take().unwrap();
+            if now > card.reinforced_at.unwrap_or(card.recorded_at) {
+                card.reinforced_at = Some(now);
+            }
             card.reason = Reason { action: "restored".into(), ..reason.clone() };
             restored.push(*id);
             let write = Write::Revise(Box::new(card.clone()));

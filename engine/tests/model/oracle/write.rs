@@ -59,6 +59,7 @@ pub(crate) fn draft(request: &Remember, now: Timestamp) -> Card {
         recorded_at: now,
         updated_at: now,
         last_accessed_at: None,
+        reinforced_at: None,
         access_count: 0,
         mention_count: 1,
         expires_at: request.ttl.map(|ttl| now.plus(ttl)).or(request.expires_at),
@@ -414,6 +415,9 @@ fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
         card.sources.push(source);
     }
     let person = by_person(by);
+    if person && now > card.reinforced_at.unwrap_or(card.recorded_at) {
+        card.reinforced_at = Some(now);
+    }
     let evidence = match by.provenance {
         Provenance::Confirmed => by.confidence,
         Provenance::Stated | Provenance::Inferred if person && moment => STATED_CONFIDENCE,

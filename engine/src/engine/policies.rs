@@ -1,0 +1,45 @@
+//! The policies in force, so that a read need not look them up.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+use crate::Result;
+use crate::engine::Store;
+use crate::engine::forgetting::policies_of;
+use crate::forget::resolve::Policies;
+use crate::store::TenantId;
+
+/// Policies by tenant, as far as they were asked for since one was last set.
+#[derive(Debug, Default)]
+pub(super) struct PolicyCache {
+    known: RwLock<HashMap<TenantId, Arc<Policies>>>,
+    /// Counts the changes: what was read before one is not kept after it.
+    changes: AtomicU64,
+}
+
+impl Store {
+    /// The policies that hold for a tenant.
+    pub(crate) fn policies(&self, tenant: TenantId) -> Result<Arc<Policies>> {
+        let cache = &self.inner.policies;
+        if let Some(known) = cache.known.read().get(&tenant) {
+            return Ok(known.clone());
+        }
+        let before = cache.changes.load(Ordering::Acquire);
+        let policies = Arc::new(policies_of(&self.database().read()?, tenant)?);
+        let mut known = cache.known.write();
+        if cache.changes.load(Ordering::Acquire) == before {
+            known.insert(tenant, policies.clone());
+        }
+        Ok(policies)
+    }
+
+    /// Drops what is known: a policy was set, or a tenant wiped.
+    pub(super) fn policies_changed(&self) {
+        let mut known = self.inner.policies.known.write();
+        self.inner.policies.changes.fetch_add(1, Ordering::Release);
+        known.clear();
+    }
+}

@@ -1,0 +1,274 @@
+//! Carrying out a plan: exactly what it says, of cards that are exactly as it saw them.
+//!
+//! Items are done in pieces, each in a transaction of its own together with the record of
+//! what was done. A piece begins where the record says that the run stands, so that a run that
+//! was cut short, or is carried out by two at once, does every item once.
+
+use crate::card::{Card, CardId, LinkKind, Reason, State};
+use crate::forget::erasure::erase;
+use crate::forget::feedback::archive;
+use crate::forget::merge::{merged, taken_over};
+use crate::forget::request::forget;
+use crate::forget::run::{Beside, RunItem, RunRecord};
+use crate::forget::{mark, release_lookups};
+use crate::learn::{Reading, register};
+use crate::store::{Batch, TableId, TenantId};
+use crate::time::Timestamp;
+use crate::verbs::{Action, PlanItem, RunId};
+use crate::{Error, Result};
+
+/// Items of one transaction: short enough that no writer waits long.
+pub(crate) const PIECE: usize = 128;
+
+/// Some items of a run, on their way into the store.
+pub(crate) struct Piece {
+    /// Where the record of the run stands.
+    pub(crate) scope: TenantId,
+    pub(crate) run: RunId,
+    /// Whose cards they are.
+    pub(crate) tenant: TenantId,
+    pub(crate) tenant_name: String,
+    /// The first one's number in the plan.
+    pub(crate) first: u32,
+    pub(crate) items: Vec<PlanItem>,
+    pub(crate) now: Timestamp,
+}
+
+/// The items of a piece that starts at the beginning of some items: those that make one card
+/// of several stay together.
+pub(crate) fn piece_of(items: &mut impl Iterator<Item = Result<(u32, PlanItem)>>) -> Result<Vec<PlanItem>> {
+    let mut piece: Vec<PlanItem> = Vec::new();
+    let mut items = items.peekable();
+    while let Some(item) = items.next_if(|item| match item {
+        Ok((_, item)) => {
+            let together = piece.last().is_some_and(|last| last.into.is_some() && last.into == item.into);
+            piece.len() < PIECE || together
+        }
+        Err(_) => true,
+    }) {
+        piece.push(item?.1);
+    }
+    Ok(piece)
+}
+
+impl Piece {
+    /// Does the items, unless somebody has done them; gives where the run stands now.
+    pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<u32> {
+        let record: Option<RunRecord> = batch.tables().document(TableId::Runs, self.scope, self.run.0)?;
+        let Some(mut record) = record else {
+            return Err(Error::NotFound { what: self.run.to_string() });
+        };
+        let stands = record.done.get(&self.tenant.0).copied().unwrap_or(0);
+        if stands != self.first {
+            return Ok(stands);
+        }
+        let mut number = self.first;
+        let mut rest = self.items.as_slice();
+        while let Some(item) = rest.first() {
+            // What makes one card of several, and what is erased, is done together.
+            let together = |other: &&PlanItem| {
+                other.action == item.action
+                    && match item.action {
+                        Action::Merge => other.into == item.into,
+                        action => action == Action::Purge,
+                    }
+            };
+            let (group, after) = rest.split_at(rest.iter().take_while(together).count().max(1));
+            for done in self.execute(batch, group, &record)? {
+                record.count(&done);
+                batch.put_item(TableId::RunItems, self.tenant, (self.run.0, number), &done)?;
+                number += 1;
+            }
+            rest = after;
+        }
+        record.done.insert(self.tenant.0, number);
+        batch.put_document(TableId::Runs, self.scope, self.run.0, &record)?;
+        Ok(number)
+    }
+
+    fn execute(&self, batch: &mut Batch<'_>, group: &[PlanItem], record: &RunRecord) -> Result<Vec<RunItem>> {
+        let item = &group[0];
+        match item.action {
+            Action::Merge => return self.merge(batch, group, record),
+            Action::Purge => return self.purge(batch, group),
+            _ => {}
+        }
+        let skipped = |why| Ok(vec![RunItem::skipped(item.id, item.action, why)]);
+        let Some(card) = batch.tables().card(self.tenant, item.id)? else { return skipped("gone") };
+        if let Some(why) = changed(item, &card)? {
+            return skipped(why);
+        }
+        let (id, before) = (card.id, card.version);
+        let done = |after| Ok(vec![RunItem::done(id, item.action, (before, after))]);
+        match item.action {
+            Action::Expire => {
+                done(forget(batch, self.tenant, self.with(card, item, "expired", record), self.now)?)
+            }
+            Action::Forget => {
+                done(forget(batch, self.tenant, self.with(card, item, "forgotten", record), self.now)?)
+            }
+            Action::Fade => {
+                done(archive(batch, self.tenant, self.with(card, item, "faded", record), self.now)?)
+            }
+            Action::Archive => {
+                done(archive(batch, self.tenant, self.with(card, item, "archived", record), self.now)?)
+            }
+            Action::Consolidate => self.consolidate(batch, item, before, record),
+            Action::Merge | Action::Purge => skipped("changed"),
+        }
+    }
+
+    /// Gives a card the reason of what is done to it.
+    fn with(&self, mut card: Card, item: &PlanItem, action: &str, record: &RunRecord) -> Card {
+        card.reason = self.reason(item, action, record);
+        card
+    }
+
+    fn reason(&self, item: &PlanItem, action: &str, record: &RunRecord) -> Reason {
+        let why = match &record.why {
+            Some(why) => format!("{why}; {} ({})", item.rule, self.run),
+            None => format!("{} ({})", item.rule, self.run),
+        };
+        let actor = record.actor.clone().or_else(|| Some("policy".into()));
+        Reason { action: action.into(), actor, why: Some(why) }
+    }
+
+    /// Removes cards with all that they hold.
+    fn purge(&self, batch: &mut Batch<'_>, group: &[PlanItem]) -> Result<Vec<RunItem>> {
+        let mut done = Vec::with_capacity(group.len());
+        let mut erased = Vec::with_capacity(group.len());
+        for item in group {
+            let card = batch.tables().card(self.tenant, item.id)?;
+            let why = match &card {
+                Some(card) => changed(item, card)?,
+                None => Some("gone"),
+            };
+            done.push(match (card, why) {
+                (Some(card), None) => {
+                    let before = card.version;
+                    erased.push(card.id);
+                    RunItem::done(item.id, item.action, (before, 0))
+                }
+                (_, why) => RunItem::skipped(item.id, item.action, why.unwrap_or("gone")),
+            });
+        }
+        erase(batch, self.tenant, &erased, self.now)?;
+        Ok(done)
+    }
+
+    /// Lets one card take over those that say the same.
+    fn merge(&self, batch: &mut Batch<'_>, group: &[PlanItem], record: &RunRecord) -> Result<Vec<RunItem>> {
+        let all_skipped =
+            |why| Ok(group.iter().map(|item| RunItem::skipped(item.id, item.action, why)).collect());
+        let Some(into) = group[0].into else { return all_skipped("gone") };
+        let Some(survivor) = batch.tables().card(self.tenant, into)? else { return all_skipped("gone") };
+        if mark(&survivor)? != group[0].into_mark {
+            return all_skipped("changed");
+        }
+        let mut done = Vec::with_capacity(group.len());
+        let mut members = Vec::new();
+        for item in group {
+            let card = batch.tables().card(self.tenant, item.id)?;
+            let why = match &card {
+                Some(card) => changed(item, card)?,
+                None => Some("gone"),
+            };
+            match (card, why) {
+                (Some(card), None) => members.push((item, card)),
+                (_, why) => done.push(RunItem::skipped(item.id, item.action, why.unwrap_or("gone"))),
+            }
+        }
+        if members.is_empty() {
+            return Ok(done);
+        }
+        let others: Vec<Card> = members.iter().map(|(_, card)| card.clone()).collect();
+        let (mut card, newest) = merged(&survivor, &others);
+        let vector = match newest.id == survivor.id {
+            true => None,
+            false => Some(batch.tables().vector(self.tenant, newest)?),
+        };
+        card.reason = self.reason(&group[0], "merged", record);
+        let before = survivor.version;
+        // First those that go: they let go of their merge keys.
+        for (item, member) in members {
+            let version = member.version;
+            let mut member = taken_over(member, &survivor);
+            member.reason = self.reason(item, "merged", record);
+            let member = batch.revise(self.tenant, member, None, self.now)?;
+            release_lookups(batch, self.tenant, &member)?;
+            done.push(RunItem::done(member.id, item.action, (version, member.version)));
+        }
+        let card = batch.revise(self.tenant, card, vector, self.now)?;
+        register(batch, self.tenant, &card, &Reading::default())?;
+        for item in done.iter_mut().filter(|item| item.why.is_none()) {
+            item.beside = Some(Beside { id: card.id, before, after: card.version });
+        }
+        Ok(done)
+    }
+
+    /// Makes the card that sums several up; these stay as they are.
+    fn consolidate(
+        &self,
+        batch: &mut Batch<'_>,
+        item: &PlanItem,
+        before: u32,
+        record: &RunRecord,
+    ) -> Result<Vec<RunItem>> {
+        let skipped = |why| Ok(vec![RunItem::skipped(item.id, item.action, why)]);
+        let Some(make) = item.make.as_deref() else { return skipped("changed") };
+        let mut card = make.clone();
+        let sources: Vec<CardId> =
+            card.links.iter().filter(|link| link.kind == LinkKind::Related).map(|link| link.to).collect();
+        if sources_mark(batch, self.tenant, &sources)? != Some(item.into_mark) {
+            return skipped("changed");
+        }
+        // The summary that is there takes the new sources in; otherwise there is a new one.
+        card.reason = self.reason(item, "consolidated", record);
+        let newest = match batch.tables().card(self.tenant, sources[0])? {
+            Some(newest) => batch.tables().vector(self.tenant, &newest)?,
+            None => None,
+        };
+        let present = item.into.map(|id| batch.tables().card(self.tenant, id)).transpose()?.flatten();
+        let beside = match present {
+            Some(present) => {
+                let earlier = present.version;
+                let vector = (card.content != present.content).then_some(newest);
+                let card = batch.revise(self.tenant, Card { id: present.id, ..card }, vector, self.now)?;
+                register(batch, self.tenant, &card, &Reading::default())?;
+                Beside { id: card.id, before: earlier, after: card.version }
+            }
+            None => {
+                card.id = batch.next_id(self.tenant, &self.tenant_name, self.now)?;
+                card.version = 1;
+                (card.recorded_at, card.updated_at) = (self.now, self.now);
+                let card = batch.create(self.tenant, card, newest, None, None)?;
+                register(batch, self.tenant, &card, &Reading::default())?;
+                Beside { id: card.id, before: 0, after: 1 }
+            }
+        };
+        Ok(vec![RunItem { beside: Some(beside), ..RunItem::done(item.id, item.action, (before, before)) }])
+    }
+}
+
+/// Why a card is not as the plan has seen it; `None` when it is.
+fn changed(item: &PlanItem, card: &Card) -> Result<Option<&'static str>> {
+    if mark(card)? == item.mark {
+        return Ok(None);
+    }
+    Ok(Some(match () {
+        () if card.state == State::Forgotten && item.action != Action::Purge => "already_forgotten",
+        () if card.reference() != item.figures.reference => "used",
+        () if card.pinned => "pinned",
+        () => "changed",
+    }))
+}
+
+/// Identifies some cards as they are together; `None` when one of them is gone.
+pub(crate) fn sources_mark(batch: &Batch<'_>, tenant: TenantId, ids: &[CardId]) -> Result<Option<u64>> {
+    let mut marks = Vec::with_capacity(ids.len() * 8);
+    for id in ids {
+        let Some(card) = batch.tables().card(tenant, *id)? else { return Ok(None) };
+        marks.extend_from_slice(&mark(&card)?.to_le_bytes());
+    }
+    Ok(Some(xxhash_rust::xxh3::xxh3_64(&marks)))
+}

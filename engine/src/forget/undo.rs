@@ -1,0 +1,111 @@
+//! Taking back what a run has done: content, links, times, look-ups.
+//!
+//! Each card gets the fields of its version before the run, as a new version: the history of
+//! what happened in between stays. A card that was changed since the run is left alone.
+
+use crate::card::{Card, CardId, Reason, State};
+use crate::forget::request::forget;
+use crate::forget::run::{Beside, RunItem};
+use crate::forget::{regain_lookups, release_lookups};
+use crate::learn::{Reading, register_content};
+use crate::store::{Batch, TableId, TenantId};
+use crate::time::Timestamp;
+use crate::verbs::{Action, RunId};
+use crate::{Error, Result};
+
+/// Items of one transaction.
+pub(crate) const PIECE: usize = 128;
+
+/// Some items of a run to be taken back.
+pub(crate) struct Undoing {
+    pub(crate) run: RunId,
+    pub(crate) tenant: TenantId,
+    /// Numbers of the items, the last first.
+    pub(crate) numbers: Vec<u32>,
+    pub(crate) reason: Reason,
+    pub(crate) now: Timestamp,
+}
+
+/// What became of one item: the card, and why it was left alone.
+pub(crate) type Outcome = (CardId, Option<&'static str>);
+
+impl Undoing {
+    /// Takes the items back; each is noted as undone in the same transaction.
+    pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(self.numbers.len());
+        for number in &self.numbers {
+            let found =
+                batch.tables().items::<RunItem>(TableId::RunItems, self.tenant, self.run.0, *number)?.next();
+            let Some((_, item)) = found.transpose()?.filter(|(found, _)| found == number) else { continue };
+            if item.why.is_some() || item.undone {
+                continue;
+            }
+            let why = self.take_back(batch, &item)?;
+            if why.is_none() {
+                let undone = RunItem { undone: true, ..item.clone() };
+                batch.put_item(TableId::RunItems, self.tenant, (self.run.0, *number), &undone)?;
+            }
+            outcomes.push((item.id, why));
+        }
+        Ok(outcomes)
+    }
+
+    fn take_back(&self, batch: &mut Batch<'_>, item: &RunItem) -> Result<Option<&'static str>> {
+        if item.action == Action::Purge {
+            return Ok(Some("purged"));
+        }
+        let mut why = None;
+        if let Some(Beside { id, before, after }) = item.beside {
+            let present = batch.tables().card(self.tenant, id)?;
+            // Of several that were taken over, the first that comes back has seen to it.
+            let seen_to =
+                present.is_some_and(|card| card.version == after + 1 && card.reason.action == "undone");
+            if !seen_to {
+                why = self.reinstate(batch, id, (before, after))?;
+            }
+            if why.is_some() {
+                return Ok(why);
+            }
+        }
+        if item.before == item.after {
+            return Ok(why);
+        }
+        Ok(self.reinstate(batch, item.id, (item.before, item.after))?.or(why))
+    }
+
+    /// Gives a card the fields of an earlier version; `before` 0: it was made by the run.
+    fn reinstate(
+        &self,
+        batch: &mut Batch<'_>,
+        id: CardId,
+        (before, after): (u32, u32),
+    ) -> Result<Option<&'static str>> {
+        let Some(present) = batch.tables().card(self.tenant, id)? else { return Ok(Some("gone")) };
+        if present.version != after {
+            return Ok(Some("changed"));
+        }
+        if before == 0 {
+            let reason = Reason { action: "undone".into(), ..self.reason.clone() };
+            forget(batch, self.tenant, Card { reason, ..present }, self.now)?;
+            return Ok(None);
+        }
+        let Some(earlier) = batch.tables().version(self.tenant, id, before)? else {
+            let message = format!("version {before} of card {id} is missing");
+            return Err(Error::corrupt("table versions", message));
+        };
+        let vector = match earlier.vector_version == present.vector_version {
+            true => None,
+            false => Some(batch.tables().vector(self.tenant, &earlier)?),
+        };
+        let reason = Reason { action: "undone".into(), ..self.reason.clone() };
+        let card = batch.revise(self.tenant, Card { reason, ..earlier }, vector, self.now)?;
+        release_lookups(batch, self.tenant, &present)?;
+        if card.state != State::Forgotten {
+            register_content(batch, self.tenant, &card, &Reading::default())?;
+            if card.state != State::Superseded {
+                regain_lookups(batch, self.tenant, &card)?;
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,157 @@
+//! All cards about somebody or something, for forgetting them: by name, not by likeness.
+//!
+//! What is forgotten on request must be what was meant, so nothing is taken for being near in
+//! meaning: a card is about a thing when it names it (as an entity, in its fact, at an end of
+//! a relation, in tags or merge key) or when its text holds the name as whole words. Other
+//! names that are known for the thing count as well.
+
+use std::collections::BTreeSet;
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::card::{Card, CardId};
+use crate::engine::Tenant;
+use crate::index::text::{Role, analyze_query};
+use crate::judge::name_key;
+use crate::recall::relations::{Relations, names, slots};
+use crate::recall::{Include, View};
+use crate::time::Timestamp;
+use crate::{Error, Result};
+
+/// The cards about a thing, in every visible state, in order of their identifiers.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] on `about` when it is empty, or holds no word to look for.
+pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<CardId>> {
+    tenant.store().limits().name("about", about)?;
+    let phrase = Phrase::of(about);
+    if phrase.0.is_empty() {
+        return Err(Error::invalid("about", "holds no word to look for"));
+    }
+    let Some(slots) = slots(tenant)? else { return Ok(vec![]) };
+    let include = [Include::Superseded, Include::Archived, Include::Candidates];
+    let view = View::new(&include, None, None, now).at_any_time();
+    let mut found: BTreeSet<CardId> = BTreeSet::new();
+    let mut phrases = vec![(about.to_owned(), phrase)];
+    {
+        let relations = Relations::new(&slots, &view)?;
+        for (key, spelled) in names(&relations, name_key(about)) {
+            found.extend(relations.cards(&key).map(|card| card.id));
+            if !spelled.is_empty() {
+                let phrase = Phrase::of(&spelled);
+                phrases.push((spelled, phrase));
+            }
+        }
+    }
+    let mut candidates: BTreeSet<CardId> = BTreeSet::new();
+    for slot in &slots {
+        let partition = slot.read()?;
+        let shows = |row: u32| view.shows_row(&partition.hot()[row as usize], partition.row(row));
+        for (text, phrase) in phrases.iter().filter(|(_, phrase)| !phrase.0.is_empty()) {
+            // Every card whose text holds the words has their terms; the rarest is enough to start from.
+            let terms = analyze_query(text);
+            let postings = terms.terms().iter().filter(|term| term.role != Role::Secondary);
+            let rarest = postings.map(|term| partition.text().postings(&term.text)).min_by_key(|p| p.len());
+            if let Some(rarest) = rarest {
+                candidates.extend(
+                    rarest
+                        .iter()
+                        .map(|(row, _)| row)
+                        .filter(|row| shows(*row))
+                        .map(|row| partition.row(row).card.id),
+                );
+            }
+            // Tags and keys need not be words of the text.
+            let tagged = |row: &u32| {
+                let card = &partition.row(*row).card;
+                shows(*row)
+                    && (card.tags.iter().any(|tag| phrase.is_in(tag))
+                        || card.merge_key.as_ref().is_some_and(|key| phrase.is_in(key)))
+            };
+            found.extend((0..partition.len() as u32).filter(tagged).map(|row| partition.row(row).card.id));
+        }
+    }
+    if let Some(id) = tenant.id()? {
+        let tables = tenant.store().database().read()?;
+        for candidate in candidates.difference(&found.clone()) {
+            let card = tables.card(id, *candidate)?;
+            let about = |card: &Card| {
+                let texts = [Some(&card.content), card.summary.as_ref()];
+                texts.into_iter().flatten().any(|text| phrases.iter().any(|(_, phrase)| phrase.is_in(text)))
+            };
+            if card.is_some_and(|card| about(&card)) {
+                found.insert(*candidate);
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Words in a row, in lower case, without an English plural's or owner's ending.
+struct Phrase(Vec<String>);
+
+impl Phrase {
+    fn of(text: &str) -> Self {
+        Self(words(text))
+    }
+
+    /// True when a text holds these words one after the other.
+    fn is_in(&self, text: &str) -> bool {
+        !self.0.is_empty() && words(text).windows(self.0.len()).any(|window| window == self.0)
+    }
+}
+
+/// The words of a text; a character of a script without blanks is a word of its own.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let end = |word: &mut String, words: &mut Vec<String>| {
+        if !word.is_empty() {
+            let plain = word.strip_suffix("'s").or(word.strip_suffix("’s")).unwrap_or(word);
+            let singular = plain.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with('s'));
+            words.push(singular.unwrap_or(plain).to_owned());
+            word.clear();
+        }
+    };
+    for c in text.nfkc().flat_map(char::to_lowercase) {
+        if is_unspaced(c) {
+            end(&mut word, &mut words);
+            words.push(c.to_string());
+        } else if c.is_alphanumeric() || (matches!(c, '\'' | '’' | '+' | '#') && !word.is_empty()) {
+            word.push(c);
+        } else {
+            end(&mut word, &mut words);
+        }
+    }
+    end(&mut word, &mut words);
+    words
+}
+
+/// Han, kana, Hangul, Thai: written without blanks between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{0e00}'..='\u{0e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_words_count_and_nothing_else() {
+        for (phrase, text, expected) in [
+            ("Anna", "anna's keys are here", true),
+            ("Anna", "Annabel has the keys", false),
+            ("blue car", "Two blue cars were sold.", true),
+            ("blue car", "My blue bag is in the car.", false),
+            ("王芳", "王芳喜欢茶", true),
+            ("王芳", "王小芳喜欢茶", false),
+            ("INC-90312", "see inc-90312.", true),
+            ("INC-90312", "see INC-903123", false),
+            ("C++", "C is a letter", false),
+            ("C++", "written in c++", true),
+        ] {
+            assert_eq!(Phrase::of(phrase).is_in(text), expected, "{phrase} in {text}");
+        }
+        assert!(Phrase::of("?!").0.is_empty());
+    }
+}
