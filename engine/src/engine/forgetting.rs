@@ -436,11 +436,12 @@ fn show(scope: Scope<'_>, plan: PlanId, record: PlanRecord) -> Result<Planned> {
             }
             let (_, item) = item?;
             let card = tables.card(tenant, item.id)?.or(item.make.as_deref().cloned());
+            let category = card.as_ref().map(|card| card.category.clone()).unwrap_or_default();
             let shown = item.make.as_deref().map(|made| made.content.clone());
             items.push(PlannedItem {
                 tenant: matches!(scope, Scope::Store(_)).then(|| names.get(&part.tenant).cloned()).flatten(),
                 excerpt: shown.or(card.map(|card| card.content)).map(|content| excerpt(&content)),
-                item: PlanItem { mark: 0, into_mark: 0, make: None, ..item },
+                item: PlanItem { category, mark: 0, into_mark: 0, make: None, ..item },
             });
         }
     }

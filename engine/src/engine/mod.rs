@@ -12,6 +12,7 @@ mod relations;
 mod tenant;
 
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use crate::card::{Limits, Reason, check_tenant_name};
@@ -108,6 +109,8 @@ struct Inner {
     clock: Arc<dyn Clock>,
     embedder: Option<Arc<dyn Embedder>>,
     policies: policies::PolicyCache,
+    /// Tenants wiped since the store was opened: their numbers are void.
+    wiped: AtomicU64,
     /// The store's model, once it is known: it is recorded with the first vector and stays.
     model: OnceLock<ModelRecord>,
     recall: recall::Settings,
@@ -194,6 +197,7 @@ impl Store {
                 clock: options.clock,
                 embedder: options.embedder,
                 policies: policies::PolicyCache::default(),
+                wiped: AtomicU64::new(0),
                 model: OnceLock::new(),
                 recall: options.recall,
                 reranker: options.reranker,
