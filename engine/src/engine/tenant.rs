@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
 
@@ -159,7 +160,10 @@ impl Tenant {
     /// # Errors
     /// [`Error::InvalidArgument`] and [`Error::TooLarge`] name the field.
     pub fn recall(&self, request: Recall) -> Result<Recalled> {
-        recall::run(self, request, self.now())
+        let start = Instant::now();
+        let answer = recall::run(self, request, self.now());
+        self.store.inner.scheduler.note(start.elapsed());
+        answer
     }
 
     /// Reads one card.
