@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use memcards::card::{CardId, State};
 use memcards::{
-    Clock, Duration, Feedback, Get, Include, MakePlan, ManualClock, Options, Remember, Store, Tenant, Timestamp,
+    Clock, Duration, Feedback, Get, Include, MakePlan, ManualClock, Options, Remember, Store, Tenant,
+    Timestamp,
 };
 use serde_json::json;
 
@@ -129,7 +130,8 @@ fn cards_leave_when_the_formulas_say() {
             !left
         });
         if thorough {
-            let request = MakePlan { policy: Some(json!({"defaults": {"fade_below": 0.79}})), ..MakePlan::default() };
+            let request =
+                MakePlan { policy: Some(json!({"defaults": {"fade_below": 0.79}})), ..MakePlan::default() };
             for item in tenant.plan(&MakePlan { consent: true, ..request }).unwrap().items {
                 let Some(card) = known.get(&item.item.id) else { continue };
                 // The plan goes by another policy: its decay is that of the same preset.
