@@ -7,6 +7,8 @@ use crate::calendar::Zone;
 use crate::card::{Card, CardId, Polarity, Provenance, Reason, Source, State, Track, category, check_vector};
 use crate::engine::Store;
 use crate::engine::model::{embed, embed_query, model_of};
+use crate::forget::due::life;
+use crate::forget::rules::LifeRules;
 use crate::forget::{Forgetting, Restoring};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
@@ -26,7 +28,8 @@ use crate::{Error, Result};
 /// Figures of a tenant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct TenantStatistics {
-    /// Cards in each state.
+    /// Cards in each state; `expired` where their time is over, `faded` where age has taken them
+    /// out of active memory and no run has archived them yet.
     pub states: BTreeMap<&'static str, u64>,
     /// Cards in each track.
     pub tracks: BTreeMap<&'static str, u64>,
@@ -79,6 +82,11 @@ impl Tenant {
             let _ = self.id.set(id);
         }
         Ok(self.id.get().copied())
+    }
+
+    /// The rules of age that hold for its cards.
+    pub(crate) fn life_rules(&self) -> Result<Arc<LifeRules>> {
+        self.id()?.map_or_else(|| Ok(Arc::default()), |id| self.store.life_rules(id))
     }
 
     /// Creates the tenant now rather than with its first write; true when it is new.
@@ -248,6 +256,7 @@ impl Tenant {
             tenant: self.name.clone(),
             ids,
             reason: reason(request.actor, request.reason),
+            rules: self.life_rules()?,
             now: self.now(),
         };
         self.store.inner.database.write(move |batch| restoring.run(batch))
@@ -261,10 +270,16 @@ impl Tenant {
         let tables = self.store.inner.database.read()?;
         let mut figures = TenantStatistics::default();
         let Some(tenant) = tables.tenant_id(&self.name)? else { return Ok(figures) };
+        let rules = self.store.life_rules(tenant)?;
         let now = self.now();
         for card in tables.cards(tenant, None, false)? {
             let card = card?;
-            let state = if card.is_expired(now) { "expired" } else { card.state.name() };
+            let (life, rule) = (life(&card), rules.of(card.track, &card.category));
+            let state = match rules.state(&life, &rule, now) {
+                _ if rules.has_expired(&life, &rule, now) => "expired",
+                state if state != card.state => "faded",
+                state => state.name(),
+            };
             *figures.states.entry(state).or_default() += 1;
             *figures.tracks.entry(card.track.name()).or_default() += 1;
             *figures.categories.entry(card.category).or_default() += 1;
@@ -382,6 +397,7 @@ impl Tenant {
             partition,
             analyses: inner.analyses.clone(),
             limits: limits.clone(),
+            rules: self.life_rules()?,
             now,
             degraded,
         };
@@ -496,6 +512,7 @@ impl Tenant {
             how: request.how,
             vector,
             model,
+            rules: self.life_rules()?,
             now,
             degraded,
         })
