@@ -3,7 +3,7 @@
 
 use memcards::card::{CardId, Fact, State, Track, category};
 use memcards::{
-    Apply, Correct, Count, Feedback, Forget, Get, Include, List, MakePlan, Recall, Remember, Tenant,
+    Apply, Clock, Correct, Count, Feedback, Forget, Get, Include, List, MakePlan, Recall, Remember, Tenant,
     Timestamp,
 };
 use proptest::prelude::*;
@@ -278,7 +278,7 @@ fn a_run_changes_no_answer() {
         fixture.clock.set(moved(start(), days * DAY)).unwrap();
         let before = state();
         let plan = tenant.plan(&MakePlan { consent: true, ..MakePlan::default() }).unwrap();
-        tenant.apply(Apply { plan: Some(plan.id), ..Apply::default() }).unwrap();
+        tenant.apply(Apply { plan: Some(plan.plan), ..Apply::default() }).unwrap();
         let after = state();
         assert_eq!((&before.0, &before.1, &before.2.0), (&after.0, &after.1, &after.2.0), "day {days}");
     }
