@@ -39,11 +39,13 @@ macro_rules! named_enum {
             }
 
             /// The number used in records; never reused for something else.
+            #[allow(dead_code, reason = "not every one stands in records")]
             pub(crate) const fn number(self) -> u8 {
                 match self { $(Self::$variant => $number),+ }
             }
 
             /// The variant with that number.
+            #[allow(dead_code, reason = "not every one stands in records")]
             pub(crate) const fn from_number(number: u8) -> Option<Self> {
                 match number { $($number => Some(Self::$variant),)+ _ => None }
             }
@@ -390,6 +392,48 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Card {
+    /// A card of which nothing is known but what it is called: it stands for one that is gone.
+    pub(crate) fn placeholder(id: CardId, track: Track, version: u32) -> Self {
+        Self {
+            id,
+            version,
+            track,
+            category: String::new(),
+            content: String::new(),
+            summary: None,
+            fact: None,
+            polarity: Polarity::Affirmed,
+            entities: Vec::new(),
+            mentions: Vec::new(),
+            times: Vec::new(),
+            tags: Vec::new(),
+            attributes: Map::new(),
+            merge_key: None,
+            links: Vec::new(),
+            provenance: Provenance::Stated,
+            sources: Vec::new(),
+            extractor: None,
+            journal: None,
+            occurred_at: Timestamp::MIN,
+            recorded_at: Timestamp::MIN,
+            updated_at: Timestamp::MIN,
+            last_accessed_at: None,
+            reinforced_at: None,
+            access_count: 0,
+            mention_count: 0,
+            expires_at: None,
+            valid_from: None,
+            valid_to: None,
+            importance: 0.0,
+            confidence: 0.0,
+            pinned: false,
+            state: State::Forgotten,
+            state_before: None,
+            vector_version: 0,
+            reason: Reason::default(),
+        }
+    }
+
     /// Cards that this one replaced.
     pub fn supersedes(&self) -> impl Iterator<Item = CardId> + '_ {
         self.links.iter().filter(|link| link.kind == LinkKind::Supersedes).map(|link| link.to)

@@ -1,12 +1,14 @@
 //! Writing a store as JSON Lines.
 
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 
+use crate::card::CardId;
 use crate::engine::Store;
 use crate::exchange::{ChangeLine, FORMAT, Kind, Line, LookupLine};
-use crate::store::{ChangeKind, LoggedChange, ReadBytes, Tables, TenantId};
+use crate::store::{ChangeKind, LoggedChange, LookupChange, LookupKey, ReadBytes, Tables, TenantId};
 use crate::{Error, Result};
 
 /// What to export.
@@ -81,33 +83,52 @@ fn export_tenant<T: ReadBytes>(
     answer: &mut Exported,
     progress: &mut impl FnMut(u64),
 ) -> Result<()> {
+    let mut kept = Kept::of(tables, tenant)?;
+    // Look-ups that changed with what is left out go with the next line.
+    let mut carried: Vec<LookupChange> = Vec::new();
+    let mut last = None;
     for change in tables.changes(tenant, 0)? {
         let LoggedChange { sequence, change, .. } = change?;
+        for lookup in change.lookups {
+            carried.extend(kept.lookup(sequence, lookup)?);
+        }
+        let kind = match change.kind {
+            ChangeKind::Version => Kind::Version,
+            ChangeKind::Touch => Kind::Touch,
+            ChangeKind::Lookups => Kind::Lookups,
+            ChangeKind::Vector => Kind::Vector,
+            // What went away is not told of, and neither is that it did.
+            ChangeKind::Purge | ChangeKind::Cool => continue,
+        };
+        if !kept.tells(sequence, change.card)? {
+            continue;
+        }
         let mut line = ChangeLine {
             seq: sequence,
-            kind: match change.kind {
-                ChangeKind::Version => Kind::Version,
-                ChangeKind::Touch => Kind::Touch,
-                ChangeKind::Lookups => Kind::Lookups,
-                ChangeKind::Vector => Kind::Vector,
-                ChangeKind::Purge | ChangeKind::Cool => continue,
-            },
+            kind,
             id: change.card,
             version: change.version,
             at: change.at,
             card: None,
             vector: None,
-            lookups: change.lookups.iter().map(LookupLine::of).collect(),
+            lookups: carried.drain(..).map(|lookup| LookupLine::of(&lookup)).collect(),
         };
+        last = Some((change.card, change.version, change.at));
         if change.kind == ChangeKind::Version {
             let stored = tables.stored_version(tenant, change.card, change.version)?;
-            let (card, vector) = stored.ok_or_else(|| {
+            let (mut card, vector) = stored.ok_or_else(|| {
                 Error::corrupt(
                     "table changes",
                     format!("version {} of {} is missing", change.version, change.card),
                 )
             })?;
             line.vector = vector.and_then(|own| own.of(tables.generation())).filter(|_| vectors);
+            // A link to a card that is gone leads nowhere, and an import refuses it.
+            for link in std::mem::take(&mut card.links) {
+                if kept.tells(sequence, link.to)? {
+                    card.links.push(link);
+                }
+            }
             line.card = Some(card);
             answer.versions += 1;
         }
@@ -117,8 +138,75 @@ fn export_tenant<T: ReadBytes>(
             progress(answer.changes);
         }
     }
+    if let (Some((id, version, at)), false) = (last, carried.is_empty()) {
+        let lookups = carried.iter().map(LookupLine::of).collect();
+        let seq = tables.last_change(tenant)?.0;
+        let (kind, card, vector) = (Kind::Lookups, None, None);
+        let line = ChangeLine { seq, kind, id, version, at, card, vector, lookups };
+        write_line(out, &Line::Change(Box::new(line)))?;
+        answer.changes += 1;
+    }
     progress(answer.changes);
     Ok(())
+}
+
+/// Which cards of a tenant an export tells of.
+struct Kept<'a, T> {
+    tables: &'a Tables<T>,
+    tenant: TenantId,
+    /// False while all cards that there ever were are there.
+    any_gone: bool,
+    /// By card, the change by which it was purged last: what came before is told of no more.
+    purged: HashMap<CardId, u64>,
+    /// The cards that were asked for, and whether they are there.
+    known: HashMap<CardId, bool>,
+    /// The look-ups that the lines so far leave.
+    lookups: HashSet<LookupKey>,
+}
+
+impl<'a, T: ReadBytes> Kept<'a, T> {
+    fn of(tables: &'a Tables<T>, tenant: TenantId) -> Result<Self> {
+        let (mut any_gone, mut purged) = (false, HashMap::new());
+        for logged in tables.changes(tenant, 0)? {
+            let LoggedChange { sequence, change, .. } = logged?;
+            any_gone |= change.kind.takes_away();
+            if change.kind == ChangeKind::Purge {
+                purged.insert(change.card, sequence);
+            }
+        }
+        Ok(Self { tables, tenant, any_gone, purged, known: HashMap::new(), lookups: HashSet::new() })
+    }
+
+    /// True for a card that is there and was not purged after that change.
+    fn tells(&mut self, sequence: u64, card: CardId) -> Result<bool> {
+        if !self.any_gone {
+            return Ok(true);
+        }
+        if self.purged.get(&card).is_some_and(|purged| sequence <= *purged) {
+            return Ok(false);
+        }
+        if let Some(known) = self.known.get(&card) {
+            return Ok(*known);
+        }
+        let is_there = !self.tables.is_gone(self.tenant, card)?;
+        self.known.insert(card, is_there);
+        Ok(is_there)
+    }
+
+    /// What a line says of a look-up that changed: nothing where it only ever led to cards that
+    /// are gone.
+    fn lookup(&mut self, sequence: u64, lookup: LookupChange) -> Result<Option<LookupChange>> {
+        if !self.any_gone {
+            return Ok(Some(lookup));
+        }
+        if let Some(card) = lookup.card
+            && self.tells(sequence, card)?
+        {
+            self.lookups.insert(lookup.key);
+            return Ok(Some(lookup));
+        }
+        Ok(self.lookups.remove(&lookup.key).then_some(LookupChange { card: None, ..lookup }))
+    }
 }
 
 fn write_line(out: &mut impl Write, line: &Line) -> Result<()> {

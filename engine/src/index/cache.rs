@@ -5,6 +5,12 @@
 //! Committed changes wait beside their partition until somebody reads it, or many have come
 //! together: the writer waits neither for a load nor for a scan, and who reads sees them all.
 
+mod load;
+mod rebuild;
+mod scrub;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,11 +18,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::{MappedRwLockReadGuard, Mutex, RwLock, RwLockReadGuard};
 
 use crate::card::Track;
+use crate::index::cache::load::{Loaded, load};
 use crate::index::files::{PartitionFiles, Snapshot};
 use crate::index::keeper::Wake;
 use crate::index::partition::{Partition, Update};
 use crate::index::vector::VectorIndex;
-use crate::store::{Applied, Database, LoggedChange, ReadBytes, Tables, TenantId};
+use crate::store::{Applied, Database, TenantId};
 use crate::{Error, Result};
 
 /// Smaller partitions are rebuilt faster than a file is worth.
@@ -55,7 +62,7 @@ struct Waiting {
 pub(crate) struct Slot {
     content: RwLock<Content>,
     waiting: Mutex<Waiting>,
-    /// True when its vectors have maintenance due.
+    /// True when its vectors have maintenance due, or it is to be made anew.
     due: AtomicBool,
     /// Changes taken in since a writer last helped to link; 0 while no help is needed.
     unhelped: AtomicUsize,
@@ -70,6 +77,21 @@ pub(crate) struct Slot {
     saved_change: AtomicU64,
     /// Rows that are linked in the graph of that file.
     saved_linked: AtomicUsize,
+    /// True when a file that is there may hold cards that have gone away since it was written.
+    unscrubbed: AtomicBool,
+    /// How many rows were dropped when making the partition anew was last tried.
+    tried: AtomicUsize,
+}
+
+/// When a snapshot file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// Enough has changed to be worth it.
+    Worth,
+    /// Anything has changed.
+    Changed,
+    /// In any case.
+    Always,
 }
 
 impl Slot {
@@ -86,7 +108,21 @@ impl Slot {
             saved: AtomicUsize::new(0),
             saved_change: AtomicU64::new(0),
             saved_linked: AtomicUsize::new(0),
+            unscrubbed: AtomicBool::new(false),
+            tried: AtomicUsize::new(0),
         }
+    }
+
+    /// Takes over what is in the snapshot file that a partition came from or went to.
+    fn set_saved(&self, rows: usize, change: u64, linked: usize) {
+        self.saved.store(rows, Ordering::Relaxed);
+        self.saved_change.store(change, Ordering::Relaxed);
+        self.saved_linked.store(linked, Ordering::Relaxed);
+    }
+
+    /// True when the partition is worth making anew, and that was not tried for this reason.
+    fn is_sparse(&self, partition: &Partition) -> bool {
+        partition.is_sparse() && partition.dropped() > self.tried.load(Ordering::Relaxed)
     }
 
     /// The partition, kept from changing while the guard lives. Never take a second guard
@@ -124,11 +160,16 @@ impl Slot {
             self.behind.store(0, Ordering::Release);
             Waiting { updates: std::mem::take(&mut waiting.updates), last: waiting.last }
         };
+        let dropped = partition.dropped();
         let result = updates.iter().try_for_each(|update| partition.apply(update));
         partition.catch_up(last.0, last.1);
+        if partition.dropped() > dropped {
+            self.unscrubbed.store(true, Ordering::Relaxed);
+        }
         self.bytes.store(partition.bytes(), Ordering::Relaxed);
         let vectors = partition.vectors();
-        self.due.store(vectors.is_some_and(|index| index.is_due()), Ordering::Relaxed);
+        let due = vectors.is_some_and(|index| index.is_due()) || self.is_sparse(partition);
+        self.due.store(due, Ordering::Relaxed);
         if vectors.is_some_and(|index| index.needs_help()) {
             self.unhelped.fetch_add(updates.len(), Ordering::Relaxed);
         } else {
@@ -196,19 +237,19 @@ impl IndexCache {
             drop(guard);
             return Ok(slot);
         }
-        // Another caller failed to load it and took it out: changes no longer reach it.
-        if !self.slots.lock().get(&key).is_some_and(|present| Arc::ptr_eq(present, &slot)) {
+        // Another caller failed to load it, or forgot it, and took it out: changes no longer
+        // reach it.
+        if !self.holds(key, &slot) {
             drop(guard);
             return self.partition(database, tenant, track);
         }
         // The transaction starts after the slot is known to the writer: a change is in the
         // transaction, or it waits in the slot, or both.
-        let loaded = load(database, tenant, track).and_then(|(partition, (saved, saved_change))| {
+        let loaded = load(database, tenant, track).and_then(|loaded| {
+            let Loaded { partition, saved, saved_change, unscrubbed } = loaded;
             slot.bytes.store(partition.bytes(), Ordering::Relaxed);
-            slot.saved.store(saved, Ordering::Relaxed);
-            slot.saved_change.store(saved_change, Ordering::Relaxed);
-            let linked = partition.vectors().map_or(0, |index| index.linked());
-            slot.saved_linked.store(linked, Ordering::Relaxed);
+            slot.set_saved(saved, saved_change, partition.vectors().map_or(0, |index| index.linked()));
+            slot.unscrubbed.store(unscrubbed, Ordering::Relaxed);
             *slot.content.write() = Content::Ready(Box::new(partition));
             slot.settle()
         });
@@ -294,9 +335,10 @@ impl IndexCache {
     /// it (`all`: that have changed at all). Gives how many were written.
     pub(crate) fn checkpoint(&self, database: &Database, all: bool) -> Result<usize> {
         let slots: Vec<(Key, Arc<Slot>)> = self.slots.lock().iter().map(|(k, s)| (*k, s.clone())).collect();
+        let when = if all { When::Changed } else { When::Worth };
         let mut written = 0;
         for (key, slot) in slots {
-            written += usize::from(save(database, key, &slot, all)?);
+            written += usize::from(self.save(database, key, &slot, when)?);
         }
         Ok(written + database.lookups().checkpoint(all)?)
     }
@@ -309,6 +351,11 @@ impl IndexCache {
             bytes: slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum(),
             budget: self.budget,
         }
+    }
+
+    /// True while changes reach the slot.
+    fn holds(&self, key: Key, slot: &Arc<Slot>) -> bool {
+        self.slots.lock().get(&key).is_some_and(|present| Arc::ptr_eq(present, slot))
     }
 
     /// Takes a slot out, unless another one has its place by now.
@@ -336,7 +383,7 @@ impl IndexCache {
                     .map(|(key, slot)| (*key, slot.clone()))
             };
             let Some((key, slot)) = victim else { return };
-            if let Err(error) = save(database, key, &slot, false) {
+            if let Err(error) = self.save(database, key, &slot, When::Worth) {
                 tracing::warn!(%error, "a snapshot could not be written; the partition will be rebuilt");
             }
             let mut slots = self.slots.lock();
@@ -349,86 +396,21 @@ impl IndexCache {
     }
 }
 
-/// Loads a partition, and tells how many rows and which last change came from a snapshot.
-fn load(database: &Database, tenant: TenantId, track: Track) -> Result<(Partition, (usize, u64))> {
-    let tables = database.read()?;
-    let files = PartitionFiles::new(database, tenant, track);
-    let mut partition = Partition::default();
-    let mut saved = (0, 0);
-    match files.read(|applied, rows| fits(&tables, tenant, applied, rows)) {
-        Ok(None) => {}
-        Ok(Some(found)) => {
-            saved = (found.len(), found.applied().0);
-            partition = found;
-        }
-        Err(detail) => {
-            tracing::warn!(
-                tenant = tenant.0,
-                track = track.name(),
-                detail,
-                "a snapshot is not used; rebuilding from the store"
-            );
-        }
-    }
-    replay(&tables, tenant, track, &mut partition)?;
-    Ok((partition, saved))
-}
-
-/// A snapshot fits when the change it holds last is in the store, unchanged.
-fn fits<T: ReadBytes>(
-    tables: &Tables<T>,
-    tenant: TenantId,
-    (sequence, checksum): (u64, u64),
-    rows: usize,
-) -> Result<(), String> {
-    match tables.change_checksum(tenant, sequence) {
-        Ok(Some(stored)) if stored == checksum => Ok(()),
-        Ok(_) if sequence == 0 && rows == 0 => Ok(()),
-        Ok(_) => Err("it does not belong to this state of the store".into()),
-        Err(error) => Err(error.to_string()),
+impl IndexCache {
+    /// Writes a partition's snapshot file; true when it was written.
+    fn save(&self, database: &Database, key: Key, slot: &Arc<Slot>, when: When) -> Result<bool> {
+        // Two that write at once would share the temporary file.
+        let _disk = slot.disk.lock();
+        // Once a slot was taken out its files are none of its business.
+        Ok(self.holds(key, slot) && write(database, key, slot, when)?)
     }
 }
 
-/// Applies the changes that a partition does not hold yet.
-fn replay<T: ReadBytes>(
-    tables: &Tables<T>,
-    tenant: TenantId,
-    track: Track,
-    partition: &mut Partition,
-) -> Result<()> {
-    let (after, _) = partition.applied();
-    for change in tables.changes(tenant, after)? {
-        let LoggedChange { sequence, checksum, change } = change?;
-        if change.track != track {
-            continue;
-        }
-        let stored = tables.stored_version(tenant, change.card, change.version)?.ok_or_else(|| {
-            Error::corrupt(
-                "table changes",
-                format!("version {} of card {} is missing", change.version, change.card),
-            )
-        })?;
-        let (card, vector) = tables.vector_of(tenant, stored)?;
-        partition.apply(&Update {
-            sequence,
-            checksum,
-            kind: change.kind,
-            card: Arc::new(card),
-            vector: vector.map(Arc::from),
-            prepared: None,
-        })?;
-    }
-    let (last, checksum) = tables.last_change(tenant)?;
-    partition.catch_up(last, checksum);
-    Ok(())
-}
-
-/// Writes a partition's snapshot file when that is worth it.
-fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Result<bool> {
-    // Two that write at once would share the temporary file.
-    let _disk = slot.disk.lock();
+/// As [`IndexCache::save`], for who holds the slot's lock for files.
+fn write(database: &Database, (tenant, track): Key, slot: &Slot, when: When) -> Result<bool> {
     slot.settle()?;
-    let (snapshot, linked) = {
+    let files = PartitionFiles::new(database, tenant, track);
+    let (snapshot, unscrubbed) = {
         let content = slot.content.read();
         let Content::Ready(partition) = &*content else { return Ok(false) };
         let (rows, saved) = (partition.len(), slot.saved.load(Ordering::Relaxed));
@@ -436,22 +418,30 @@ fn save(database: &Database, (tenant, track): Key, slot: &Slot, all: bool) -> Re
         let behind = change.saturating_sub(slot.saved_change.load(Ordering::Relaxed));
         let linked = partition.vectors().map_or(0, |index| index.linked());
         let linked_since = linked.saturating_sub(slot.saved_linked.load(Ordering::Relaxed));
+        let unscrubbed = slot.unscrubbed.load(Ordering::Relaxed);
         // Replaying or linking an eighth more rows costs less than writing all of them each
         // time; but a partition that stays small in a busy tenant must not read a long log
         // either.
-        let worth = match all {
-            true => (rows > saved || linked_since > 0) && rows >= SNAPSHOT_MIN_ROWS,
-            false => rows.max(saved + linked_since) >= saved + saved / 8 + SNAPSHOT_MIN_ROWS,
+        let worth = match when {
+            When::Always => true,
+            When::Changed => {
+                (rows > saved || linked_since > 0) && rows >= SNAPSHOT_MIN_ROWS || unscrubbed && files.exist()
+            }
+            When::Worth => rows.max(saved + linked_since) >= saved + saved / 8 + SNAPSHOT_MIN_ROWS,
         };
         if !worth && behind < SNAPSHOT_MAX_CHANGES {
             return Ok(false);
         }
-        (Snapshot::of(partition, database.generation())?, linked)
+        let snapshot = Snapshot::of(partition, database.generation())?;
+        // What goes away from here on, while others may not change the partition yet, is not
+        // kept out of this file.
+        slot.unscrubbed.store(false, Ordering::Relaxed);
+        (snapshot, unscrubbed)
     };
-    PartitionFiles::new(database, tenant, track).write(&snapshot)?;
-    let (rows, change) = (snapshot.rows, snapshot.applied.0);
-    slot.saved.store(rows, Ordering::Relaxed);
-    slot.saved_change.store(change, Ordering::Relaxed);
-    slot.saved_linked.store(linked, Ordering::Relaxed);
+    if let Err(error) = snapshot.clean(unscrubbed).and_then(|()| files.write(&snapshot)) {
+        slot.unscrubbed.fetch_or(unscrubbed, Ordering::Relaxed);
+        return Err(error);
+    }
+    slot.set_saved(snapshot.rows, snapshot.applied.0, snapshot.linked());
     Ok(true)
 }

@@ -5,6 +5,7 @@
 //! says which change that is. The second one is replaced atomically: whatever happens in
 //! between, it finds its vectors. This module knows nothing of what is worth writing.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::card::Track;
 use crate::index::partition::{Partition, vector_options};
 use crate::index::snapshot;
 use crate::index::vector::{VectorIndex, verify_snapshot};
+use crate::store::io::OpenMode;
 use crate::store::lookups::FILE_NAME as LOOKUP_FILE;
 use crate::store::{Database, TenantId, io};
 use crate::{Error, Result};
@@ -39,6 +41,28 @@ impl Snapshot {
     }
 }
 
+impl Snapshot {
+    /// Makes sure that no vector which was removed goes into the file, if `needed`.
+    pub(crate) fn clean(&self, needed: bool) -> Result<()> {
+        match &self.vectors {
+            Some(vectors) if needed && !vectors.sweep(1) => {
+                Err(Error::Internal("vectors that were removed could not be left out of a file".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Rows that are linked in the graph of its vectors.
+    pub(crate) fn linked(&self) -> usize {
+        self.vectors.as_ref().map_or(0, |index| index.linked())
+    }
+}
+
+/// Where the index files of a tenant are.
+pub(crate) fn tenant_directory(database: &Database, tenant: TenantId) -> PathBuf {
+    database.index_directory().join(format!("{:08x}", tenant.0))
+}
+
 /// The place of one partition's files.
 pub(crate) struct PartitionFiles<'a> {
     database: &'a Database,
@@ -49,7 +73,7 @@ pub(crate) struct PartitionFiles<'a> {
 impl<'a> PartitionFiles<'a> {
     /// The files of one track of a tenant.
     pub(crate) fn new(database: &'a Database, tenant: TenantId, track: Track) -> Self {
-        let directory = database.index_directory().join(format!("{:08x}", tenant.0));
+        let directory = tenant_directory(database, tenant);
         Self { database, directory, track }
     }
 
@@ -59,6 +83,50 @@ impl<'a> PartitionFiles<'a> {
 
     fn vectors_path(&self, sequence: u64) -> PathBuf {
         self.directory.join(format!("{}-{sequence:016x}.{VECTORS}", self.track.name()))
+    }
+
+    /// True when the partition has a file.
+    pub(crate) fn exist(&self) -> bool {
+        self.database.io().exists(&self.rows_path())
+    }
+
+    /// The last change that the files hold: sequence and checksum. `None` without files; the
+    /// error says why they cannot be used.
+    pub(crate) fn applied(&self) -> Result<Option<Result<(u64, u64), String>>> {
+        let path = self.rows_path();
+        let file = match self.database.io().open(&path, OpenMode::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return io::at(&path, Err(error)),
+        };
+        let length = io::at(&path, file.len())?.min(snapshot::HEADER as u64) as usize;
+        let mut header = [0; snapshot::HEADER];
+        io::at(&path, file.read_at(0, &mut header[..length]))?;
+        Ok(Some(snapshot::applied(&header[..length])))
+    }
+
+    /// Removes the files of the partition, but for those that hold the change of a sequence
+    /// last, if one is given. Gives how many were removed.
+    pub(crate) fn remove(&self, keep: Option<u64>) -> Result<usize> {
+        let io = self.database.io();
+        if !io.exists(&self.directory) {
+            return Ok(0);
+        }
+        let kept = keep.map(|sequence| [self.rows_path(), self.vectors_path(sequence)]);
+        let name = self.track.name();
+        let mut removed = 0;
+        for path in io::at(&self.directory, io.list(&self.directory))? {
+            // Half-written ones of a killed process too.
+            let rest = path.file_name().and_then(|file| file.to_str()?.strip_prefix(name));
+            let ours = rest.is_some_and(|rest| rest.starts_with(['.', '-']));
+            if ours && kept.as_ref().is_none_or(|kept| !kept.contains(&path)) {
+                removed += usize::from(io::remove_file(io, &path)?);
+            }
+        }
+        if removed > 0 {
+            io::at(&self.directory, io.sync_directory(&self.directory))?;
+        }
+        Ok(removed)
     }
 
     /// Reads the partition; `None` when there is none. `fits` is told which change it holds
@@ -97,6 +165,11 @@ impl<'a> PartitionFiles<'a> {
         io::at(&self.directory, io.create_directory(&self.directory))?;
         let (sequence, checksum) = snapshot.applied;
         let path = self.vectors_path(sequence);
+        // Of the same change, but maybe with other row numbers: rows must never find vectors that
+        // are not theirs.
+        if io.exists(&path) && io::remove_file(io, &self.rows_path())? {
+            io::at(&self.directory, io.sync_directory(&self.directory))?;
+        }
         if let Some(vectors) = &snapshot.vectors {
             vectors.save(io, &path, [sequence, checksum])?;
         }

@@ -1,4 +1,5 @@
-//! Background work of the indexes: linking vectors that wait, off every caller's path.
+//! Background work of the indexes, off every caller's path: linking vectors that wait, and making
+//! partitions anew of which most has gone away.
 //!
 //! One thread per open store. It sleeps until a partition has work, and holds no lock while
 //! it works but the index's own for maintenance.
@@ -9,6 +10,7 @@ use std::thread::JoinHandle;
 use parking_lot::{Condvar, Mutex};
 
 use crate::index::cache::IndexCache;
+use crate::store::Database;
 
 /// Tells the keeper that there is work, or that it is over.
 #[derive(Clone, Debug, Default)]
@@ -61,13 +63,14 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Starts the thread. Without one everything is found all the same, by scans.
-    pub(crate) fn start(cache: &Arc<IndexCache>) -> Self {
+    pub(crate) fn start(cache: &Arc<IndexCache>, database: &Arc<Database>) -> Self {
         let wake = cache.wake().clone();
-        let cache = cache.clone();
+        let (cache, database) = (cache.clone(), database.clone());
         let thread = std::thread::Builder::new().name("memcards-keeper".into()).spawn({
             let wake = wake.clone();
             move || {
                 while wake.wait() {
+                    cache.rebuild_sparse(&database, &|| wake.is_over());
                     for vectors in cache.due() {
                         while !wake.is_over() && vectors.maintain(1) {}
                     }

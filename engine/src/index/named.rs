@@ -63,6 +63,21 @@ impl NamedRows {
         self.insert(row, after);
     }
 
+    /// Keeps only some rows, and no name without any.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) {
+        let mut bytes = 0;
+        self.names.retain(|key, rows| {
+            rows.edges.retain(|row| keep(*row));
+            rows.others.retain(|row| keep(*row));
+            let count = rows.edges.len() + rows.others.len();
+            if count > 0 {
+                bytes += count * size_of::<u32>() + key.len() + size_of::<(Box<str>, Rows)>();
+            }
+            count > 0
+        });
+        self.bytes = bytes;
+    }
+
     /// Rows of relations that have this name, as a key, at one of their ends.
     pub(crate) fn edges(&self, key: &str) -> &[u32] {
         self.names.get(key).map_or(&[], |rows| &rows.edges)

@@ -1,7 +1,10 @@
 //! One track of one tenant, in memory.
 //!
 //! Each version of a card is a row; a row is open while its version is the current one.
-//! Closed rows serve reads of the past through the same code as reads of the present.
+//! Closed rows serve reads of the past through the same code as reads of the present. Rows of a
+//! card that is gone from the store are slots that no view shows.
+
+mod dropping;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -174,8 +177,13 @@ pub(crate) struct Partition {
     /// Rows whose vector comes from an earlier model.
     stale: RowSet,
     stale_count: usize,
-    /// Rows of earlier versions by card; made when vectors are made anew.
+    /// Rows of earlier versions by card; made when vectors are made anew, or a card goes away.
     closed: Option<HashMap<CardId, Vec<u32>>>,
+    /// Rows of cards that have gone away.
+    dropped: RowSet,
+    dropped_count: usize,
+    /// Those of them that names, statements and postings may still lead to.
+    unswept: usize,
     applied: u64,
     checksum: u64,
     row_bytes: usize,
@@ -190,6 +198,7 @@ impl Partition {
         let card = &update.card;
         match self.open.get(&card.id) {
             _ if update.kind == ChangeKind::Vector => self.embed(update),
+            _ if update.kind.takes_away() => self.drop_card(card.id),
             Some(&row) if self.rows[row as usize].card.version >= card.version => {
                 if update.kind == ChangeKind::Touch {
                     self.refresh(row, card);
@@ -247,16 +256,9 @@ impl Partition {
     /// Takes over the vector that a version was given anew, or that it has none any more.
     fn embed(&mut self, update: &Update) {
         let (id, version) = (update.card.id, update.card.version);
-        let closed = self.closed.get_or_insert_with(|| {
-            let mut closed: HashMap<CardId, Vec<u32>> = HashMap::new();
-            for (row, number) in self.rows.iter().zip(0..).filter(|(row, _)| row.until != Timestamp::MAX) {
-                closed.entry(row.card.id).or_default().push(number);
-            }
-            closed
-        });
-        let rows: Vec<u32> =
-            closed.get(&id).into_iter().flatten().chain(self.open.get(&id)).copied().collect();
-        for number in rows {
+        let closed = self.closed_rows().get(&id).cloned().unwrap_or_default();
+        let open = self.open.get(&id).copied();
+        for number in closed.into_iter().chain(open) {
             let card = &mut self.rows[number as usize].card;
             if version != card.version && version != card.vector_version {
                 continue;
@@ -273,6 +275,19 @@ impl Partition {
                 (None, None) => {}
             }
         }
+    }
+
+    /// Rows of earlier versions by card.
+    fn closed_rows(&mut self) -> &mut HashMap<CardId, Vec<u32>> {
+        self.closed.get_or_insert_with(|| {
+            let mut closed: HashMap<CardId, Vec<u32>> = HashMap::new();
+            for (row, number) in self.rows.iter().zip(0..) {
+                if row.until != Timestamp::MAX && !self.dropped.contains(number) {
+                    closed.entry(row.card.id).or_default().push(number);
+                }
+            }
+            closed
+        })
     }
 
     /// Finds the rows whose vector comes from an earlier model, after a snapshot was read.
@@ -472,7 +487,7 @@ impl Partition {
         }
     }
 
-    /// How many rows there are; row numbers are below it.
+    /// How many rows there are, dropped ones included; row numbers are below it.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
@@ -588,14 +603,23 @@ impl Partition {
         self.row_bytes + self.text.bytes() + vectors + others
     }
 
-    /// Text and rows from a snapshot, vectors are added by its reader; `None` when they do not
-    /// fit together.
-    pub(crate) fn from_parts(rows: Vec<Row>, text: TextIndex, applied: u64, checksum: u64) -> Option<Self> {
+    /// Text and rows from a snapshot, `None` for what was dropped; vectors are added by its
+    /// reader. `None` when they do not fit together.
+    pub(crate) fn from_parts(
+        rows: Vec<Option<Row>>,
+        text: TextIndex,
+        applied: u64,
+        checksum: u64,
+    ) -> Option<Self> {
         if text.rows() != rows.len() {
             return None;
         }
         let mut partition = Self { text, applied, checksum, ..Self::default() };
         for row in rows {
+            let Some(row) = row else {
+                partition.attach_dropped();
+                continue;
+            };
             // Two open versions of one card cannot come from a sound snapshot.
             if row.until == Timestamp::MAX && partition.open.contains_key(&row.card.id) {
                 return None;

@@ -82,6 +82,23 @@ impl Said {
         }
     }
 
+    /// Keeps only what some rows say.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) {
+        let mut bytes = 0;
+        self.aliases.retain(|alias, names| {
+            names.retain(|(row, _)| keep(*row));
+            bytes += names.iter().map(|(_, name)| alias.len() + name.len() + 80).sum::<usize>();
+            !names.is_empty()
+        });
+        self.attributes.retain(|(entity, attribute), values| {
+            values.retain(|(row, _)| keep(*row));
+            let key = entity.len() + attribute.len() + 100;
+            bytes += values.iter().map(|(_, value)| key + value.len()).sum::<usize>();
+            !values.is_empty()
+        });
+        self.bytes = bytes;
+    }
+
     /// The names of somebody who is known by relation, with the rows that say so.
     pub(crate) fn names(&self, alias: &str) -> &[(u32, String)] {
         self.aliases.get(&alias.to_lowercase()).map_or(&[], Vec::as_slice)

@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 
 const MAGIC: &[u8; 8] = b"MCINDEX\0";
 /// Raise it whenever layout, judging or attributes of rows change: old files are rebuilt.
-const LAYOUT: u32 = 4;
+const LAYOUT: u32 = 5;
 
 /// Writes a partition as bytes of a snapshot file; `generation` is that of its vectors.
 pub(crate) fn encode(partition: &Partition, generation: u16) -> Result<Vec<u8>> {
@@ -33,14 +33,29 @@ pub(crate) fn encode(partition: &Partition, generation: u16) -> Result<Vec<u8>> 
         out.extend_from_slice(&number.to_le_bytes());
     }
     let mut rows = Vec::new();
-    for row in partition.rows() {
-        encode_row(row, &mut rows)?;
+    for (row, number) in partition.rows().iter().zip(0..) {
+        let is_dropped = partition.is_dropped(number);
+        rows.push(u8::from(!is_dropped));
+        if !is_dropped {
+            encode_row(row, &mut rows)?;
+        }
     }
     section(&mut out, &rows);
     section(&mut out, &partition.text().to_bytes());
     let checksum = xxh3_64(&out);
     out.extend_from_slice(&checksum.to_le_bytes());
     Ok(out)
+}
+
+/// Bytes of a file from which [`applied`] reads.
+pub(crate) const HEADER: usize = 8 + 3 * 4 + 2 * 8;
+
+/// The last change that a file holds, by its first bytes: sequence and checksum. The error says
+/// why the file cannot be used.
+pub(crate) fn applied(header: &[u8]) -> Result<(u64, u64), String> {
+    let mut reader = Reader(header);
+    reader.versions()?;
+    Ok((reader.u64()?, reader.u64()?))
 }
 
 /// Reads a snapshot file: the partition without its vectors, how many of its rows have
@@ -52,20 +67,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Partition, usize, u64), String> {
         return Err("checksum mismatch".into());
     }
     let mut reader = Reader(body);
-    if reader.take(8)? != MAGIC {
-        return Err("no snapshot magic".into());
-    }
-    let (layout, analyzer, senses) = (reader.u32()?, reader.u32()?, reader.u32()?);
-    if (layout, analyzer, senses) != (LAYOUT, ANALYZER_VERSION, SENSE_VERSION) {
-        return Err(format!("layout {layout} with analyzer {analyzer}, rules {senses} is of another build"));
-    }
+    reader.versions()?;
     let (applied, checksum) = (reader.u64()?, reader.u64()?);
     let (count, vectors, generation) = (reader.size()?, reader.size()?, reader.u64()?);
     let mut rows_section = Reader(reader.section()?);
     if count > rows_section.0.len() {
         return Err("more rows than bytes".into());
     }
-    let rows = (0..count).map(|_| decode_row(&mut rows_section)).collect::<Result<Vec<_>, String>>()?;
+    let mut row = || match rows_section.array()? {
+        [0] => Ok(None),
+        [1] => decode_row(&mut rows_section).map(Some),
+        [other] => Err(format!("a row begins with {other}")),
+    };
+    let rows = (0..count).map(|_| row()).collect::<Result<Vec<_>, String>>()?;
     let text = TextIndex::from_bytes(reader.section()?).map_err(|e| e.to_string())?;
     if !reader.0.is_empty() || !rows_section.0.is_empty() {
         return Err("sections of the wrong length".into());
@@ -138,6 +152,20 @@ impl<'a> Reader<'a> {
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], String> {
         self.take(N)?.try_into().map_err(|_| "cut short".into())
+    }
+
+    /// Magic and versions; the error says what is not of this build.
+    fn versions(&mut self) -> Result<(), String> {
+        if self.take(8)? != MAGIC {
+            return Err("no snapshot magic".into());
+        }
+        let (layout, analyzer, senses) = (self.u32()?, self.u32()?, self.u32()?);
+        if (layout, analyzer, senses) != (LAYOUT, ANALYZER_VERSION, SENSE_VERSION) {
+            return Err(format!(
+                "layout {layout} with analyzer {analyzer}, rules {senses} is of another build"
+            ));
+        }
+        Ok(())
     }
 
     fn u32(&mut self) -> Result<u32, String> {

@@ -134,8 +134,8 @@ pub(super) struct Read {
     pub(super) question: Question,
     /// By partition, the rows that are shown where these are not at hand.
     shown: Vec<Option<RowSet>>,
-    /// The last change that each partition held.
-    position: Vec<u64>,
+    /// Where each partition was; see [`positions`].
+    position: Vec<(u64, usize)>,
 }
 
 impl Read {
@@ -396,9 +396,10 @@ fn read_all(slots: &[Arc<Slot>]) -> Result<Vec<MappedRwLockReadGuard<'_, Partiti
     slots.iter().map(|slot| slot.read()).collect()
 }
 
-/// The last change that each partition holds.
-fn positions(partitions: &[MappedRwLockReadGuard<'_, Partition>]) -> Vec<u64> {
-    partitions.iter().map(|partition| partition.applied().0).collect()
+/// The last change that each partition holds, and how many rows it has: one that was made anew
+/// without what had gone holds the same changes under other row numbers.
+fn positions(partitions: &[MappedRwLockReadGuard<'_, Partition>]) -> Vec<(u64, usize)> {
+    partitions.iter().map(|partition| (partition.applied().0, partition.len())).collect()
 }
 
 /// How many of the best candidates are compared with each other for changes.

@@ -73,9 +73,9 @@ impl<'a> Shown<'a> {
         self.count
     }
 
-    /// True when every row of the partition is shown.
+    /// True when every row of the partition is shown, but for the slots that cards have left.
     pub(super) fn is_everything(&self) -> bool {
-        self.count == self.partition.len()
+        self.count + self.partition.dropped() == self.partition.len()
     }
 
     /// The rows of cards. Only a view of the present knows them without looking at all rows.

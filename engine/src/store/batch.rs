@@ -64,6 +64,8 @@ pub(crate) struct Batch<'t> {
     /// Looked up once for all the writes of the batch.
     model: OnceCell<ModelRecord>,
     tenant_ids: RefCell<HashMap<String, TenantId>>,
+    /// Whether tenants have tombstones.
+    tombstones: RefCell<HashMap<TenantId, bool>>,
 }
 
 /// What a batch has changed, for those who are told after its commit.
@@ -100,6 +102,7 @@ impl<'t> Batch<'t> {
             writes: 0,
             model: OnceCell::new(),
             tenant_ids: RefCell::default(),
+            tombstones: RefCell::default(),
         }
     }
 
@@ -172,9 +175,9 @@ impl<'t> Batch<'t> {
     }
 
     /// The tenant's last changes, this batch included, newest first; at most `most`. Vectors
-    /// that were made anew are no change to what is known and are left out.
+    /// that were made anew and cards that went away are left out: nothing was said.
     pub(crate) fn last_changes(&self, tenant: TenantId, most: usize) -> Result<Vec<Change>> {
-        let counts = |change: &Change| change.kind != ChangeKind::Vector;
+        let counts = |change: &Change| change.kind != ChangeKind::Vector && !change.kind.takes_away();
         let (mut end, mut found) = self.with_log(tenant, |log| {
             let mine = log.changes.iter().rev().filter(|change| counts(change)).take(most);
             (log.committed, mine.cloned().collect::<Vec<_>>())
@@ -208,6 +211,26 @@ impl<'t> Batch<'t> {
             };
             Ok(before.get(key))
         })?
+    }
+
+    /// The seed of the store.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// True when something of a tenant was erased, with tombstones left.
+    pub(crate) fn has_tombstones(&self, tenant: TenantId) -> Result<bool> {
+        if let Some(known) = self.tombstones.borrow().get(&tenant) {
+            return Ok(*known);
+        }
+        let found = self.tables.tombstones(tenant)?.next().transpose()?.is_some();
+        self.tombstones.borrow_mut().insert(tenant, found);
+        Ok(found)
+    }
+
+    /// Notes that tombstones of a tenant come or go.
+    pub(super) fn tombstones_changed(&self, tenant: TenantId) {
+        self.tombstones.borrow_mut().remove(&tenant);
     }
 
     /// The identifier that a card created next in this tenant gets.
@@ -319,6 +342,34 @@ impl<'t> Batch<'t> {
             self.change_lookup(tenant, lookup)?;
         }
         Ok(())
+    }
+
+    /// Removes all versions of a card; gives the current one as it was.
+    pub(super) fn remove_card(&mut self, tenant: TenantId, id: CardId) -> Result<Option<Card>> {
+        let Some((card, removed)) = self.tables.remove_card(tenant, id)? else { return Ok(None) };
+        self.writes += removed;
+        Ok(Some(card))
+    }
+
+    /// The exact look-ups that lead to one of some cards, in order of their keys.
+    pub(super) fn lookups_to(
+        &self,
+        tenant: TenantId,
+        cards: &HashSet<CardId>,
+    ) -> Result<Vec<(LookupKey, CardId)>> {
+        self.with_log(tenant, |log| {
+            let before = match &log.before {
+                Some(before) => before,
+                None => log.before.insert(self.lookups.open(&self.tables, tenant, log.committed)?),
+            };
+            let before =
+                before.leading_to(cards).into_iter().filter(|(key, _)| !log.lookups.contains_key(key));
+            let own = log.lookups.iter().filter_map(|(key, card)| Some((*key, (*card)?)));
+            let mut found: Vec<(LookupKey, CardId)> =
+                before.chain(own.filter(|(_, card)| cards.contains(card))).collect();
+            found.sort_unstable();
+            Ok(found)
+        })?
     }
 
     /// Points an exact look-up at a card, as a part of the tenant's last change.
@@ -447,7 +498,7 @@ impl<'t> Batch<'t> {
         self.tables.put(&key, &record::seal_card(TableId::Versions, &key, card, vector)?)
     }
 
-    fn change_lookup(&mut self, tenant: TenantId, lookup: LookupChange) -> Result<()> {
+    pub(super) fn change_lookup(&mut self, tenant: TenantId, lookup: LookupChange) -> Result<()> {
         self.writes += 1;
         self.with_log(tenant, |log| {
             let Some(change) = log.changes.last_mut() else {

@@ -45,6 +45,10 @@ pub trait Io: fmt::Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
     /// True when something is at the path.
     fn exists(&self, path: &Path) -> bool;
+    /// True when that is a directory.
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
     /// Takes an exclusive lock held until the file is dropped; `None` when another holds it.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn IoFile>>>;
 }
@@ -217,6 +221,16 @@ pub(crate) fn read_file(io: &dyn Io, path: &Path) -> Result<Option<Vec<u8>>> {
     let mut bytes = vec![0; len];
     at(path, file.read_at(0, &mut bytes))?;
     Ok(Some(bytes))
+}
+
+/// Removes a file; false when there is none. That the name is gone is durable once its
+/// directory is synced.
+pub(crate) fn remove_file(io: &dyn Io, path: &Path) -> Result<bool> {
+    match io.remove(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => at(path, Err(error)),
+    }
 }
 
 /// Writes a file so that the name holds either the old content or all of the new one,

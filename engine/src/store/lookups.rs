@@ -6,7 +6,7 @@
 //! any time. It is kept out of the store's tree because hashed keys touch a page of their own
 //! with every write. This module knows nothing of what the look-ups mean.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,6 +61,17 @@ impl LookupIndex {
                 Some(card_of(&entries[at]))
             }
         }
+    }
+
+    /// The look-ups that lead to one of some cards.
+    fn leading_to(&self, cards: &HashSet<CardId>) -> Vec<(LookupKey, CardId)> {
+        let (base, _) = self.base.as_chunks::<ENTRY>();
+        let base = base.iter().filter_map(|entry| Some((*entry.first_chunk()?, card_of(entry))));
+        let base = base.filter(|(_, card)| cards.contains(card));
+        let recent = self.recent.iter().filter_map(|(key, card)| Some((*key, (*card)?)));
+        base.filter(|(key, _)| !self.recent.contains_key(key))
+            .chain(recent.filter(|(_, card)| cards.contains(card)))
+            .collect()
     }
 
     fn set(&mut self, change: &LookupChange) {
@@ -169,6 +180,11 @@ impl Slot {
     /// The card that a look-up leads to.
     pub(super) fn get(&self, key: &LookupKey) -> Option<CardId> {
         self.index.read().as_ref().and_then(|index| index.get(key))
+    }
+
+    /// The look-ups that lead to one of some cards.
+    pub(super) fn leading_to(&self, cards: &HashSet<CardId>) -> Vec<(LookupKey, CardId)> {
+        self.index.read().as_ref().map_or_else(Vec::new, |index| index.leading_to(cards))
     }
 
     /// Takes over what a commit has changed, if it is the next one. If not, the index reads
@@ -302,6 +318,10 @@ impl Lookups {
 
     fn save(&self, tenant: TenantId, slot: &Slot, all: bool) -> Result<bool> {
         let _disk = slot.disk.lock();
+        // Taken out meanwhile, with its file.
+        if !self.slots.lock().get(&tenant).is_some_and(|present| std::ptr::eq(&**present, slot)) {
+            return Ok(false);
+        }
         let (bytes, applied) = {
             let place = slot.index.read();
             let Some(index) = place.as_ref() else { return Ok(false) };
@@ -328,6 +348,14 @@ impl Lookups {
             index.recent = HashMap::new();
         }
         Ok(true)
+    }
+
+    /// Drops a tenant's index from memory and removes its file; true when there was one.
+    pub(crate) fn forget(&self, tenant: TenantId) -> Result<bool> {
+        let slot = self.slots.lock().entry(tenant).or_default().clone();
+        let _disk = slot.disk.lock();
+        self.slots.lock().remove(&tenant);
+        io::remove_file(self.io.as_ref(), &self.path(tenant))
     }
 
     /// The tenant's snapshot file, if there is one; for verification.

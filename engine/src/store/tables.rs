@@ -2,6 +2,7 @@
 //!
 //! Knows records and keys, nothing of batches, callers or indexes.
 
+use std::collections::HashMap;
 use std::ops::Bound;
 
 use redb::{AccessGuard, ReadTransaction, ReadableTable, Table, WriteTransaction};
@@ -46,6 +47,47 @@ pub struct TenantRecord {
     pub name: String,
     /// When it was created.
     pub created_at: Timestamp,
+}
+
+/// Versions that a log names and the store does not hold, while the log is read in its order.
+///
+/// That is no damage where the card went away later in the log; it may have come back since, with
+/// fewer versions.
+#[derive(Debug, Default)]
+pub(crate) struct Missing(HashMap<CardId, (u64, u32)>);
+
+impl Missing {
+    /// Notes that the version which a change names is not there.
+    pub(crate) fn note(&mut self, logged: &LoggedChange) {
+        let change = &logged.change;
+        self.0.entry(change.card).or_insert((logged.sequence, change.version));
+    }
+
+    /// The card has gone away: none of its versions up to here need be there.
+    pub(crate) fn went_away(&mut self, card: CardId) {
+        self.0.remove(&card);
+    }
+
+    /// By card, the first change whose version is missing: sequence, card and version.
+    pub(crate) fn found(&self) -> Vec<(u64, CardId, u32)> {
+        let mut found: Vec<_> =
+            self.0.iter().map(|(card, (sequence, version))| (*sequence, *card, *version)).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Refuses to go on when something is missing.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] naming the first version.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.found().first() {
+            None => Ok(()),
+            Some((_, card, version)) => {
+                Err(Error::corrupt("table changes", format!("version {version} of card {card} is missing")))
+            }
+        }
+    }
 }
 
 /// Every logical table of one transaction, in the one table of redb.
@@ -93,6 +135,15 @@ impl<'t> Tables<WriteTable<'t>> {
             removed += 1;
         }
         Ok(removed)
+    }
+
+    /// Removes all versions of a card; gives the current one as it was, and how many there were.
+    pub(crate) fn remove_card(&mut self, tenant: TenantId, id: CardId) -> Result<Option<(Card, u64)>> {
+        let Some(card) = self.card(tenant, id)? else { return Ok(None) };
+        let earlier =
+            self.remove_range(&keys::version(tenant, id, 0), &keys::version(tenant, id, u32::MAX))?;
+        self.remove(&keys::card(tenant, id))?;
+        Ok(Some((card, earlier + 1)))
     }
 
     /// Writes a setting.
@@ -195,6 +246,12 @@ impl<T: ReadBytes> Tables<T> {
     /// True when the card is there.
     pub(crate) fn has_card(&self, tenant: TenantId, id: CardId) -> Result<bool> {
         Ok(self.get(&keys::card(tenant, id))?.is_some())
+    }
+
+    /// True when the store file is not expected to hold a version of the card, though the log
+    /// names some: it was purged, or moved to the cold tier.
+    pub(crate) fn is_gone(&self, tenant: TenantId, id: CardId) -> Result<bool> {
+        Ok(!self.has_card(tenant, id)?)
     }
 
     /// The current version of a card.

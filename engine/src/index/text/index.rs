@@ -85,6 +85,15 @@ impl Base {
         }
     }
 
+    /// Gives back the room that was reserved for what was left out.
+    fn shrink(&mut self) {
+        self.terms.shrink_to_fit();
+        self.term_offsets.shrink_to_fit();
+        self.posting_offsets.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.frequencies.shrink_to_fit();
+    }
+
     fn bytes(&self) -> usize {
         self.terms.len()
             + size_of_val(&self.term_offsets[..])
@@ -146,6 +155,8 @@ pub struct TextIndex {
     delta_postings: usize,
     /// Length of the document of each row, [`ABSENT`] where there is none.
     pub(super) lengths: Vec<u32>,
+    /// Rows that were removed and may have postings yet.
+    removed: usize,
 }
 
 impl TextIndex {
@@ -191,6 +202,17 @@ impl TextIndex {
         Ok(())
     }
 
+    /// Removes the document of a row; false when it has none. Its postings stay behind, for
+    /// owners who never score it, until [`TextIndex::settle`]; bytes are without them at once.
+    pub fn remove(&mut self, row: u32) -> bool {
+        let Some(length) = self.lengths.get_mut(row as usize).filter(|length| **length != ABSENT) else {
+            return false;
+        };
+        *length = ABSENT;
+        self.removed += 1;
+        true
+    }
+
     /// The postings of a term; empty when no row has it.
     pub fn postings(&self, term: &str) -> Postings<'_> {
         Postings {
@@ -220,6 +242,11 @@ impl TextIndex {
         self.delta_postings
     }
 
+    /// Rows that were removed and may have postings yet; the owner settles when they are many.
+    pub fn unsettled_removals(&self) -> usize {
+        self.removed
+    }
+
     /// The memory the index takes, roughly, in bytes.
     pub fn bytes(&self) -> usize {
         // Per added term: key, two vectors, their smallest allocations, table overhead.
@@ -231,16 +258,23 @@ impl TextIndex {
             + self.delta_postings * (size_of::<u32>() + size_of::<u16>()) * 3 / 2
     }
 
-    /// Folds the added rows into the base: smaller, and faster to search.
+    /// Folds the added rows into the base, and leaves out what was removed: smaller, and faster to
+    /// search. Goes through all postings once.
     pub fn settle(&mut self) {
-        if !self.delta.is_empty() {
+        if !self.is_settled() {
             self.base = self.merged();
             self.delta = HashMap::new();
-            (self.delta_term_bytes, self.delta_postings) = (0, 0);
+            (self.delta_term_bytes, self.delta_postings, self.removed) = (0, 0, 0);
         }
     }
 
-    /// Base and added rows as one base.
+    /// True when the base is the whole index.
+    pub(super) fn is_settled(&self) -> bool {
+        self.delta.is_empty() && self.removed == 0
+    }
+
+    /// Base and added rows as one base, without the rows that were removed and without terms that
+    /// no other row has.
     pub(super) fn merged(&self) -> Base {
         let mut added: Vec<(&str, &Added)> =
             self.delta.iter().map(|(term, added)| (&**term, added)).collect();
@@ -251,8 +285,17 @@ impl TextIndex {
             self.base.rows.len() + self.delta_postings,
         );
         let append = |merged: &mut Base, (rows, frequencies): Slices<'_>| {
-            merged.rows.extend_from_slice(rows);
-            merged.frequencies.extend_from_slice(frequencies);
+            if self.removed == 0 {
+                merged.rows.extend_from_slice(rows);
+                merged.frequencies.extend_from_slice(frequencies);
+                return;
+            }
+            for (row, frequency) in rows.iter().zip(frequencies) {
+                if self.lengths.get(*row as usize).is_some_and(|length| *length != ABSENT) {
+                    merged.rows.push(*row);
+                    merged.frequencies.push(*frequency);
+                }
+            }
         };
         let mut added = added.into_iter().peekable();
         for index in 0..self.base.len() {
@@ -270,6 +313,9 @@ impl TextIndex {
         for (new, (rows, frequencies)) in added {
             append(&mut merged, (rows, frequencies));
             merged.end_term(new);
+        }
+        if self.removed > 0 {
+            merged.shrink();
         }
         merged
     }

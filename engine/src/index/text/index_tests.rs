@@ -115,6 +115,49 @@ proptest! {
     }
 
     #[test]
+    fn what_is_removed_leaves_nothing(before in texts(), after in texts(), chosen in vec(any::<bool>(), 24)) {
+        let all: Vec<String> = before.iter().chain(&after).cloned().collect();
+        let is_kept = |row: usize| chosen[row % chosen.len()];
+        // Rows that never had a document, but as many.
+        let mut expected = TextIndex::new();
+        for (row, text) in all.iter().enumerate().filter(|(row, _)| is_kept(*row)) {
+            add(&mut expected, row as u32, text);
+        }
+        let mut index = TextIndex::from_bytes(&build(&before).to_bytes()).expect("own bytes");
+        for row in (0..before.len()).filter(|row| !is_kept(*row)) {
+            prop_assert!(index.remove(row as u32) && !index.remove(row as u32));
+        }
+        for (offset, text) in after.iter().enumerate() {
+            let row = before.len() + offset;
+            add(&mut index, row as u32, text);
+            if !is_kept(row) {
+                index.remove(row as u32);
+            }
+        }
+        prop_assert!(!index.remove(all.len() as u32));
+        let live: RowSet = (0..all.len() as u32).filter(|row| is_kept(*row as usize)).collect();
+        let query = analyze_query("a b c d e ab 猫 狗 x-1");
+        let gathered = |index: &TextIndex| {
+            let mut statistics = Statistics::default();
+            index.gather(&query, &live, &mut statistics);
+            statistics
+        };
+        prop_assert_eq!(gathered(&index), gathered(&expected));
+        let loaded = TextIndex::from_bytes(&index.to_bytes()).expect("own bytes");
+        prop_assert_eq!(loaded.rows(), all.len());
+        index.settle();
+        prop_assert_eq!(index.unsettled_removals(), 0);
+        for index in [&index, &loaded] {
+            let (postings, lengths) = content(index, &all);
+            let (wanted, wanted_lengths) = content(&expected, &all);
+            prop_assert_eq!(postings, wanted);
+            prop_assert_eq!(&lengths[..wanted_lengths.len()], &wanted_lengths[..]);
+            prop_assert_eq!(index.documents(), expected.documents());
+        }
+        prop_assert_eq!(index.to_bytes(), loaded.to_bytes());
+    }
+
+    #[test]
     fn any_bytes_never_panic(noise in vec(any::<u8>(), 0..200), at in 0usize..400, seal in any::<bool>()) {
         prop_assert!(TextIndex::from_bytes(&noise).is_err());
         // Damage under a right checksum gets past the first defence.

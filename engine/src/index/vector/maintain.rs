@@ -65,6 +65,15 @@ impl VectorIndex {
         while self.step(0, threads) {}
     }
 
+    /// Makes the next generation now if there is any dead slot, so that no file written from here
+    /// on holds a vector that was removed before; false when it cannot be made.
+    pub fn sweep(&self, threads: usize) -> bool {
+        let _links = self.links.lock();
+        let _maintenance = self.maintenance.lock();
+        let generation = self.generation.load_full();
+        generation.len() == generation.live() || self.compact(&generation, threads)
+    }
+
     /// Slots that are linked in the graph.
     pub fn linked(&self) -> usize {
         settled(&self.generation.load())

@@ -59,6 +59,45 @@ fn file_size(index: &VectorIndex) -> u64 {
     index.save(&Memory::default(), "index".as_ref(), [0, 0]).expect("memory takes it")
 }
 
+/// After a sweep no file holds a vector that was removed, however few were, and walks find the
+/// rest.
+#[test]
+fn a_sweep_leaves_nothing_of_what_was_removed() {
+    ALWAYS_WALK.set(true);
+    let options = VectorOptions {
+        dimension: DIMENSION,
+        graph_from: 200,
+        maintenance: Maintenance::Background,
+        ..VectorOptions::default()
+    };
+    let index = VectorIndex::new(options);
+    let mut model = Model::new();
+    for id in 0..900 {
+        model.insert(id, clustered(u64::from(id)));
+        index.insert(id, &model[&id]).expect("a vector");
+    }
+    index.settle(1);
+    let io = Memory::default();
+    let holds = |vector: &[f32]| {
+        index.save(&io, "index".as_ref(), [0, 0]).expect("memory takes it");
+        let bytes = io.0.lock().clone();
+        let wanted: &[u8] = bytemuck::cast_slice(&vector[..4]);
+        bytes.windows(16).any(|window| window == wanted)
+    };
+    let stored = |id: u32| index.with_vector(id, <[f32]>::to_vec).expect("it is there");
+    let gone: Vec<Vec<f32>> = [3, 77, 500].map(stored).to_vec();
+    for id in [3, 77, 500] {
+        assert!(index.remove(id) && model.remove(&id).is_some());
+    }
+    assert!(gone.iter().all(|vector| holds(vector)), "removal alone leaves them");
+    assert!(index.sweep(1));
+    assert!(!gone.iter().any(|vector| holds(vector)));
+    assert!(holds(&stored(4)));
+    assert_eq!((index.len(), index.linked()), (897, 897));
+    assert!(recall(&index, &model, None) > 0.9);
+    assert!(index.sweep(1), "with nothing to do");
+}
+
 /// Nine of ten vectors replaced, again and again: as good and as small as a fresh index.
 #[test]
 fn churn() {
