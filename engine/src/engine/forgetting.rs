@@ -781,6 +781,7 @@ impl Tenant {
             used,
             rejected,
             reason,
+            rules: self.life_rules()?,
             now: self.store().clock().now(),
         };
         self.store().database().write(move |batch| feeding.run(batch))
