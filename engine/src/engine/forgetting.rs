@@ -44,14 +44,14 @@ pub(super) enum Scope<'a> {
 }
 
 impl Scope<'_> {
-    fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &Store {
         match self {
             Self::Store(store) => store,
             Self::Tenant(tenant) => tenant.store(),
         }
     }
 
-    fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         self.store().clock().now()
     }
 
@@ -71,7 +71,7 @@ impl Scope<'_> {
     }
 
     /// The tenants that a plan looks at, by name, in order of their creation.
-    fn tenants(&self, named: &[String]) -> Result<Vec<(TenantId, String)>> {
+    pub(super) fn tenants(&self, named: &[String]) -> Result<Vec<(TenantId, String)>> {
         match self {
             Self::Tenant(tenant) => {
                 if named.iter().any(|name| name != tenant.name()) {
@@ -117,7 +117,7 @@ pub(crate) fn policies_of<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId) ->
 }
 
 /// A policy as a request gives it: the name of a preset, TOML, or JSON.
-fn read_policy(value: &Value) -> Result<Policy> {
+pub(super) fn read_policy(value: &Value) -> Result<Policy> {
     match value {
         Value::String(name) if Policy::preset(name).is_some() => {
             Ok(Policy { preset: Some(name.clone()), ..Policy::default() })
@@ -311,7 +311,7 @@ fn check_limits(request: &MakePlan) -> Result<()> {
     Ok(())
 }
 
-fn describe(policies: &Policies, given: bool) -> String {
+pub(super) fn describe(policies: &Policies, given: bool) -> String {
     let preset = |policy: &Policy| match &policy.preset {
         Some(preset) => format!("preset {preset}"),
         None => "custom".to_owned(),

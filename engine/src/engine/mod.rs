@@ -9,6 +9,7 @@ mod model;
 mod policies;
 mod reembed;
 mod relations;
+mod simulation;
 mod tenant;
 
 use std::path::Path;
