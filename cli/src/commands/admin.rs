@@ -122,7 +122,7 @@ pub(crate) fn statistics(door: &Door, out: &mut dyn Write) -> Result<(), Failure
 }
 
 /// A size in the unit that suits it.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..=1_048_575 => format!("{:.1} KiB", bytes as f64 / 1024.0),
         1_048_576..=1_073_741_823 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),

@@ -183,7 +183,7 @@ impl Story<'_> {
         let forgotten =
             self.tenant.forget(Forget { id: Some(id), actor: actor.clone(), reason, ..Forget::default() })?;
         self.step("forget", &forgotten)?;
-        show_forgotten(&forgotten, self.out)?;
+        show_forgotten(&forgotten, "memcards ", self.out)?;
         writeln!(self.out)?;
         self.ask(question())?;
         self.later(5)?;

@@ -151,10 +151,8 @@ fn tiers_of(store: &Store, id: TenantId, tenant: String, now: Timestamp) -> Resu
         let ends = BANDS.map(Some).into_iter().chain([None]);
         ends.map(|below_days| AgeBand { below_days, cards: 0 }).collect::<Vec<_>>()
     };
-    let mut states: Vec<StateAges> = State::ALL
-        .iter()
-        .map(|state| StateAges { state: state.name(), cards: 0, ages: bands() })
-        .collect();
+    let mut states: Vec<StateAges> =
+        State::ALL.iter().map(|state| StateAges { state: state.name(), cards: 0, ages: bands() }).collect();
     let (mut expired, mut purges) = (0, Purges::default());
     for card in tables.cards(id, None, false)? {
         let card = card?;

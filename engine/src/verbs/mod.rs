@@ -24,6 +24,4 @@ pub use relations::{
 pub use request::{
     Correct, Count, Forget, Get, History, How, Include, List, Order, Recall, Remember, Restore,
 };
-pub use simulation::{
-    AgeBand, Purges, Simulate, Simulated, StateAges, TenantTiers, Tiers, UseOfCard,
-};
+pub use simulation::{AgeBand, Purges, Simulate, Simulated, StateAges, TenantTiers, Tiers, UseOfCard};
