@@ -293,7 +293,11 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
     record.digest = digest(now, all.iter().map(|(_, name, items)| (name.as_str(), items.as_slice())))?;
     let plan = plan_id(&record.digest, scope.name());
     keep(scope, plan, &record, &all)?;
-    show(scope, plan, record)
+    match scope.number()? {
+        Some(number) => show(scope, number, plan, record),
+        // There are no runs of a tenant that is not there.
+        None => show(scope, STORE, plan, record),
+    }
 }
 
 fn check_limits(request: &MakePlan) -> Result<()> {
@@ -424,7 +428,8 @@ fn totals_of(record: &PlanRecord, names: &BTreeMap<u32, String>, scope: Scope<'_
     totals
 }
 
-fn show(scope: Scope<'_>, plan: PlanId, record: PlanRecord) -> Result<Planned> {
+/// A plan with its items; its run stands where the plan stands.
+fn show(scope: Scope<'_>, number: TenantId, plan: PlanId, record: PlanRecord) -> Result<Planned> {
     let tables = scope.store().database().read()?;
     let names = names(scope, &tables)?;
     let mut items = Vec::new();
@@ -444,13 +449,8 @@ fn show(scope: Scope<'_>, plan: PlanId, record: PlanRecord) -> Result<Planned> {
             });
         }
     }
-    let run = match scope.number()? {
-        Some(number) => {
-            let run = run_of(plan);
-            tables.document::<RunRecord>(TableId::Runs, number, run.0)?.map(|_| run)
-        }
-        None => None,
-    };
+    let run = run_of(plan);
+    let run = tables.document::<RunRecord>(TableId::Runs, number, run.0)?.map(|_| run);
     let totals = totals_of(&record, &names, scope);
     let PlanRecord { digest, made_at, policy, notes, work, .. } = record;
     Ok(Planned { plan, digest, made_at, items, totals, policy, notes, work, run })
@@ -503,8 +503,8 @@ fn plan_record(scope: Scope<'_>, plan: PlanId) -> Result<(TenantId, PlanRecord)>
 
 /// One plan with its items.
 pub(super) fn shown_plan(scope: Scope<'_>, plan: PlanId) -> Result<Planned> {
-    let (_, record) = plan_record(scope, plan)?;
-    show(scope, plan, record)
+    let (number, record) = plan_record(scope, plan)?;
+    show(scope, number, plan, record)
 }
 
 /// Plans and runs, the latest first.
