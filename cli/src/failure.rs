@@ -107,6 +107,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::Conflict { message } if message.starts_with("plan-") => {
             "`memcards plan show PLAN` shows a plan again, `memcards plan` makes a new one"
         }
+        Error::Erased { id, .. } => return Some(format!("`memcards restore {id}` lets them in again")),
         Error::Conflict { .. } => "read the card again (`memcards get ID`) and repeat what still holds",
         Error::InvalidArgument { field, .. } if field.starts_with("filter") => {
             r#"a filter looks like '{"field":"category","eq":"preference"}'; see `memcards list --help`"#

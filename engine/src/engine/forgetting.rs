@@ -98,7 +98,7 @@ impl Scope<'_> {
 }
 
 /// The policy kept under a scope.
-fn stored_policy<T: ReadBytes>(tables: &Tables<T>, scope: TenantId) -> Result<Option<Policy>> {
+pub(super) fn stored_policy<T: ReadBytes>(tables: &Tables<T>, scope: TenantId) -> Result<Option<Policy>> {
     if scope != STORE {
         return tables.setting(scope, POLICY);
     }
@@ -220,8 +220,31 @@ pub(super) fn set_policy(scope: Scope<'_>, value: Option<&Value>) -> Result<Poli
     self::policy(scope)
 }
 
+/// What a plan would do, by tenant.
+type Parts = Vec<(TenantId, String, Vec<PlanItem>)>;
+
 /// Makes a plan and keeps it.
 pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
+    let (record, all) = make(scope, request)?;
+    let plan = plan_id(&record.digest, scope.name());
+    keep(scope, plan, &record, &all)?;
+    // Of a tenant that is not there, there are no runs.
+    show(scope, scope.number()?.unwrap_or(STORE), plan, record)
+}
+
+/// Makes a plan and keeps it if there is anything in it.
+pub(super) fn plan_if_any(scope: Scope<'_>, request: &MakePlan) -> Result<Option<PlanId>> {
+    let (record, all) = make(scope, request)?;
+    if record.totals.items == 0 {
+        return Ok(None);
+    }
+    let plan = plan_id(&record.digest, scope.name());
+    keep(scope, plan, &record, &all)?;
+    Ok(Some(plan))
+}
+
+/// Finds out what a plan says.
+fn make(scope: Scope<'_>, request: &MakePlan) -> Result<(PlanRecord, Parts)> {
     let (store, now) = (scope.store(), scope.now());
     check_limits(request)?;
     let given = request.policy.as_ref().map(read_policy).transpose()?;
@@ -235,7 +258,7 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
         notes: vec![],
         work: Work::default(),
     };
-    let mut all: Vec<(TenantId, String, Vec<PlanItem>)> = Vec::new();
+    let mut all: Parts = Vec::new();
     let mut left_out = 0u64;
     let (mut described, mut set) = (None, false);
     for (id, name) in tenants {
@@ -291,13 +314,7 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
     }
     record.policy = described.unwrap_or_else(|| "built-in".into());
     record.digest = digest(now, all.iter().map(|(_, name, items)| (name.as_str(), items.as_slice())))?;
-    let plan = plan_id(&record.digest, scope.name());
-    keep(scope, plan, &record, &all)?;
-    match scope.number()? {
-        Some(number) => show(scope, number, plan, record),
-        // There are no runs of a tenant that is not there.
-        None => show(scope, STORE, plan, record),
-    }
+    Ok((record, all))
 }
 
 fn check_limits(request: &MakePlan) -> Result<()> {
@@ -368,12 +385,7 @@ fn plan_tenant(
 }
 
 /// Writes a plan, its items first: without its record it is none.
-fn keep(
-    scope: Scope<'_>,
-    plan: PlanId,
-    record: &PlanRecord,
-    all: &[(TenantId, String, Vec<PlanItem>)],
-) -> Result<()> {
+fn keep(scope: Scope<'_>, plan: PlanId, record: &PlanRecord, all: &Parts) -> Result<()> {
     const PIECE: usize = 2048;
     let database = scope.store().database();
     for (tenant, _, items) in all {
@@ -441,11 +453,12 @@ fn show(scope: Scope<'_>, number: TenantId, plan: PlanId, record: PlanRecord) ->
             }
             let (_, item) = item?;
             let card = tables.card(tenant, item.id)?.or(item.make.as_deref().cloned());
+            let category = card.as_ref().map(|card| card.category.clone()).unwrap_or_default();
             let shown = item.make.as_deref().map(|made| made.content.clone());
             items.push(PlannedItem {
                 tenant: matches!(scope, Scope::Store(_)).then(|| names.get(&part.tenant).cloned()).flatten(),
                 excerpt: shown.or(card.map(|card| card.content)).map(|content| excerpt(&content)),
-                item: PlanItem { mark: 0, into_mark: 0, make: None, ..item },
+                item: PlanItem { category, mark: 0, into_mark: 0, make: None, ..item },
             });
         }
     }
@@ -765,6 +778,7 @@ impl Tenant {
             used,
             rejected,
             reason,
+            rules: self.life_rules()?,
             now: self.store().clock().now(),
         };
         self.store().database().write(move |batch| feeding.run(batch))
