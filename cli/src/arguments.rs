@@ -153,8 +153,7 @@ pub(crate) enum Command {
     /// Copy the store into a new directory while it stays in use
     Backup(admin::BackupArguments),
     /// Read everything and check every checksum; changes nothing
-    #[command(after_help = example!("memcards verify"))]
-    Verify(NoArguments),
+    Verify(admin::VerifyArguments),
     /// Show figures of the store or, with --tenant, of a tenant
     #[command(after_help = example!("memcards stats", "memcards stats --tenant anna --json"))]
     Stats(NoArguments),

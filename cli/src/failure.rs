@@ -17,7 +17,7 @@ pub(crate) const EXIT_CODES: &str = "Exit codes:
   3  not found: no such card, tenant or store
   4  conflict: the store is not in the state that the request expects
   5  locked by another process, or busy
-  6  verify found damage, or wipe left bytes behind";
+  6  verify found damage, or bytes that were erased";
 
 /// Why a command did not succeed.
 #[derive(Debug)]

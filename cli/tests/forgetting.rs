@@ -58,7 +58,7 @@ fn a_plan_says_what_why_and_how_to_go_on() {
     ] {
         assert!(all.contains(part), "{part}: {all}");
     }
-    assert!(all.lines().all(|line| line.starts_with("note: ") || line.chars().count() <= 80), "{all}");
+    assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
     let answer = place.json_at(NOW, &["plan", "--tenants", "ben", "--rules", "fade,expire"]).ok();
     assert_eq!((&answer["totals"]["items"], &answer["items"][0]["tenant"]), (&json!(1), &json!("ben")));
     assert_eq!(answer["totals"]["tenants"], json!({"ben": {"fade": 1}}));
@@ -294,4 +294,15 @@ fn bytes_go_for_good_only_when_confirmed() {
     let other = place.json_at(NOW, &["wipe", "ben", "--confirm", "default"]);
     assert_eq!((other.code, &other.json()["error"]["field"]), (2, &json!("confirm")));
     assert_eq!(count(&place, "ben"), "1");
+    let wiped = place.at(NOW, &["wipe", "ben", "--confirm", "ben"]);
+    assert_eq!((wiped.code, wiped.err.as_str()), (0, ""), "{wiped:?}");
+    assert!(wiped.out.starts_with("wiped ben: 1 card, 0 earlier versions, "), "{}", wiped.out);
+    assert!(wiped.out.contains("   none is left\n"), "{}", wiped.out);
+    assert_eq!(place.at(NOW, &["wipe", "ben", "--confirm", "ben"]).code, 3);
+    let answer = place.json_at(NOW, &["wipe", "default", "--confirm", "default"]).ok();
+    assert_eq!((&answer["cards"], &answer["proof"]["found"]), (&json!(4), &json!([])));
+    let checked = place.at(NOW, &["verify", "--erased"]);
+    assert_eq!(checked.code, 0, "{checked:?}");
+    assert!(checked.out.contains("erased content"), "{}", checked.out);
+    assert_eq!(place.json_at(NOW, &["verify", "--erased"]).ok()["erased"]["found"], json!([]));
 }

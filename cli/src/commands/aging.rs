@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use memcards::forget::chart::{to_svg, to_text};
-use memcards::{Duration, Error, Simulate, Simulated, TenantTiers, Tiers, Wipe, Wiped};
+use memcards::{Duration, Error, Proof, Simulate, Simulated, TenantTiers, Tiers, Wipe, Wiped};
 use serde_json::json;
 
 use super::admin::size;
@@ -200,7 +200,7 @@ pub(crate) fn wipe(arguments: WipeArguments, door: &Door, out: &mut dyn Write) -
 }
 
 fn show_wiped(name: &str, wiped: &Wiped, out: &mut dyn Write) -> io::Result<()> {
-    let (good, bad) = (style::GOOD, style::BAD);
+    let good = style::GOOD;
     writeln!(
         out,
         "{good}wiped{good:#} {}: {}, {}, {} of its log, {} in all",
@@ -210,7 +210,12 @@ fn show_wiped(name: &str, wiped: &Wiped, out: &mut dyn Write) -> io::Result<()> 
         counted(wiped.log_positions, "position"),
         counted(wiped.records, "record"),
     )?;
-    let proof = &wiped.proof;
+    show_proof(&wiped.proof, out)
+}
+
+/// Shows what a scan for erased content has found.
+pub(crate) fn show_proof(proof: &Proof, out: &mut dyn Write) -> io::Result<()> {
+    let (good, bad, warn) = (style::GOOD, style::BAD, style::WARN);
     writeln!(
         out,
         "looked for {} of erased content in {} ({}):",
@@ -223,6 +228,10 @@ fn show_wiped(name: &str, wiped: &Wiped, out: &mut dyn Write) -> io::Result<()> 
     }
     if proof.found.is_empty() {
         writeln!(out, "   {good}none is left{good:#}")?;
+    }
+    if proof.unprovable > 0 {
+        let cards = counted(proof.unprovable, "card");
+        writeln!(out, "   {warn}note:{warn:#} {cards} too short or uniform to be looked for")?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use memcards::{Action, PlanSummary, Planned, PlannedItem};
 
 use super::table::{Table, counted, cut, days};
-use super::{COLUMNS, degraded, printable, style, time, wrap};
+use super::{COLUMNS, printable, style, time, wrap};
 
 /// Cards shown of a group.
 const SAMPLES: usize = 3;
@@ -43,7 +43,13 @@ pub(crate) fn planned(plan: &Planned, all: bool, program: &str, out: &mut dyn Wr
     }
     by_tenant(plan, out)?;
     writeln!(out)?;
-    degraded(&plan.notes, out)?;
+    for note in &plan.notes {
+        let warn = style::WARN;
+        for (number, line) in wrap(&printable(note), COLUMNS - 6).iter().enumerate() {
+            let word = if number == 0 { "note:" } else { "" };
+            writeln!(out, "{warn}{word:<5}{warn:#} {line}")?;
+        }
+    }
     match (plan.totals.items, &plan.run) {
         (0, _) => writeln!(out, "nothing is due"),
         (_, Some(run)) => {
