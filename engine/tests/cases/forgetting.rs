@@ -461,7 +461,11 @@ proptest! {
             fixture.pass(&format!("{age}h"));
         }
         fixture.pass("130d");
+        // What is past its time to live is in no read: the switch shows it.
+        let off = |off: bool| fixture.store.set_policy(off.then_some(&json!({"enabled": false}))).unwrap();
+        off(true);
         let before: Vec<Value> = ids.iter().map(|id| observed(&tenant, *id)).collect();
+        off(false);
         let rules = vec![Action::Expire, Action::Fade, Action::Archive, Action::Merge];
         let plan = tenant.plan(&everything(MakePlan { rules, ..MakePlan::default() })).unwrap();
         let run = apply(&tenant, &plan);
@@ -470,6 +474,7 @@ proptest! {
         if twice {
             prop_assert!(apply(&tenant, &plan).repeated);
         }
+        off(true);
         for item in &plan.items {
             let state = tenant.get(&Get { id: item.item.id, include: all_states(), ..Get::default() }).unwrap().state;
             let expected = if item.item.action == Action::Expire { State::Forgotten } else { State::Archived };
