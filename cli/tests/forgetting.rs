@@ -43,7 +43,7 @@ fn a_plan_says_what_why_and_how_to_go_on() {
         "   The kiln arrives on Friday with two men.\n      semantic/temporary · age 151 d",
         "fade 1 card\n",
         "   The glaze was blue at last.\n",
-        "confidence 0.80 → 0.18, below 0.30 · since 2025-04-09",
+        "confidence 0.80 → 0.18, below 0.30\n      since 2025-04-09",
         "note: no policy is set",
         "2 cards in all; nothing has been changed yet\n",
         "carry it out: memcards --store store apply plan-",
