@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::card::{Reason, Track};
+use crate::engine::consolidation::vectors_for;
 use crate::engine::tenant::reason;
 use crate::engine::{Store, Tenant};
 use crate::forget::apply::{Piece, piece_of};
+use crate::forget::consolidate::Consolidation;
 use crate::forget::due::{catch_up, drop_stale};
 use crate::forget::feedback::FeedingBack;
 use crate::forget::plan::{Found, Most, PlanRecord, Planner, TenantPart, count, digest, plan_id};
@@ -220,8 +222,22 @@ pub(super) fn set_policy(scope: Scope<'_>, value: Option<&Value>) -> Result<Poli
     self::policy(scope)
 }
 
+/// What a plan looks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sought<'a> {
+    /// What the policy says.
+    Due,
+    /// What can be summed up by these rules.
+    Consolidation(&'a [Consolidation]),
+}
+
 /// Makes a plan and keeps it.
 pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
+    plan_for(scope, request, Sought::Due)
+}
+
+/// Makes a plan of what is sought and keeps it.
+pub(super) fn plan_for(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> Result<Planned> {
     let (store, now) = (scope.store(), scope.now());
     check_limits(request)?;
     let given = request.policy.as_ref().map(read_policy).transpose()?;
@@ -251,7 +267,7 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
             left_out += 1;
             continue;
         }
-        let found = plan_tenant(store, (id, &policies), &limits, request, now)?;
+        let found = plan_tenant(store, (id, &policies), &limits, (request, sought), now)?;
         record.totals.held_back += found.held_back;
         for note in &found.notes {
             record.notes.push(match scope {
@@ -284,7 +300,7 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
             record.totals.held_back
         ));
     }
-    if !set {
+    if !set && matches!(sought, Sought::Due) {
         record
             .notes
             .push("no policy is set: the built-in one is only proposed, nothing happens by itself".into());
@@ -329,7 +345,7 @@ fn plan_tenant(
     store: &Store,
     (tenant, policies): (TenantId, &Policies),
     limits: &RunLimits,
-    request: &MakePlan,
+    (request, sought): (&MakePlan, Sought<'_>),
     now: Timestamp,
 ) -> Result<Found> {
     let database = store.database();
@@ -355,7 +371,10 @@ fn plan_tenant(
         most,
         partitions: &partitions,
     };
-    let mut found = planner.find()?;
+    let mut found = match sought {
+        Sought::Due => planner.find()?,
+        Sought::Consolidation(rules) => planner.find_consolidations(rules)?,
+    };
     if !found.stale.is_empty() {
         let stale = std::mem::take(&mut found.stale);
         database.write(move |batch| drop_stale(batch, tenant, &stale))?;
@@ -601,6 +620,7 @@ pub(super) fn apply(
                     tenant,
                     tenant_name: name.clone(),
                     first,
+                    vectors: vectors_for(scope.store(), tenant, &items)?,
                     items,
                     now: scope.now(),
                 };

@@ -46,6 +46,7 @@ pub const VERBS: &[Verb] = &[
     either("plans", "read plans and runs, or one plan with its items"),
     either("apply", "carry out exactly what a plan says"),
     either("undo", "take back what a run has done"),
+    verb("consolidate", true, "sum up what was told several times, or of one thing"),
     verb("wipe", true, "remove a tenant with every byte of it"),
     verb("relate", true, "say how one thing relates to another"),
     verb("entity", true, "read what is known of a thing by its name"),
@@ -355,6 +356,7 @@ fn run_for(tenant: &Tenant, verb: &str, rest: Map<String, Value>) -> Result<Valu
         },
         "apply" => value(tenant.apply(fields(rest)?)?),
         "undo" => value(tenant.undo(fields(rest)?)?),
+        "consolidate" => value(tenant.consolidate(fields(rest)?)?),
         "policy.get" => {
             fields::<Nothing>(rest)?;
             value(tenant.policy()?)
