@@ -100,7 +100,7 @@ impl Scope<'_> {
 }
 
 /// The policy kept under a scope.
-fn stored_policy<T: ReadBytes>(tables: &Tables<T>, scope: TenantId) -> Result<Option<Policy>> {
+pub(super) fn stored_policy<T: ReadBytes>(tables: &Tables<T>, scope: TenantId) -> Result<Option<Policy>> {
     if scope != STORE {
         return tables.setting(scope, POLICY);
     }
@@ -231,6 +231,9 @@ pub(super) enum Sought<'a> {
     Consolidation(&'a [Consolidation]),
 }
 
+/// What a plan would do, by tenant.
+type Parts = Vec<(TenantId, String, Vec<PlanItem>)>;
+
 /// Makes a plan and keeps it.
 pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
     plan_for(scope, request, Sought::Due)
@@ -238,6 +241,25 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
 
 /// Makes a plan of what is sought and keeps it.
 pub(super) fn plan_for(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> Result<Planned> {
+    let (record, all) = make(scope, request, sought)?;
+    let plan = plan_id(&record.digest, scope.name());
+    keep(scope, plan, &record, &all)?;
+    show(scope, plan, record)
+}
+
+/// Makes a plan and keeps it if there is anything in it.
+pub(super) fn plan_if_any(scope: Scope<'_>, request: &MakePlan) -> Result<Option<PlanId>> {
+    let (record, all) = make(scope, request, Sought::Due)?;
+    if record.totals.items == 0 {
+        return Ok(None);
+    }
+    let plan = plan_id(&record.digest, scope.name());
+    keep(scope, plan, &record, &all)?;
+    Ok(Some(plan))
+}
+
+/// Finds out what a plan says.
+fn make(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> Result<(PlanRecord, Parts)> {
     let (store, now) = (scope.store(), scope.now());
     check_limits(request)?;
     let given = request.policy.as_ref().map(read_policy).transpose()?;
@@ -251,7 +273,7 @@ pub(super) fn plan_for(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>)
         notes: vec![],
         work: Work::default(),
     };
-    let mut all: Vec<(TenantId, String, Vec<PlanItem>)> = Vec::new();
+    let mut all: Parts = Vec::new();
     let mut left_out = 0u64;
     let (mut described, mut set) = (None, false);
     for (id, name) in tenants {
@@ -307,9 +329,7 @@ pub(super) fn plan_for(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>)
     }
     record.policy = described.unwrap_or_else(|| "built-in".into());
     record.digest = digest(now, all.iter().map(|(_, name, items)| (name.as_str(), items.as_slice())))?;
-    let plan = plan_id(&record.digest, scope.name());
-    keep(scope, plan, &record, &all)?;
-    show(scope, plan, record)
+    Ok((record, all))
 }
 
 fn check_limits(request: &MakePlan) -> Result<()> {
@@ -375,6 +395,18 @@ fn plan_tenant(
         Sought::Due => planner.find()?,
         Sought::Consolidation(rules) => planner.find_consolidations(rules)?,
     };
+    if request.policy.is_some() {
+        // What another policy lets pass is not settled for the one in force.
+        found.merged_upto = 0;
+    }
+    if found.items.is_empty() && found.held_back == 0 && found.merged_upto > 0 {
+        // Nothing will be carried out that would note how far duplicates were looked for.
+        let upto = found.merged_upto;
+        database.write(move |batch| match batch.tables().has_tenant(tenant)? {
+            true => batch.put_setting(tenant, crate::forget::plan::MERGED, &upto),
+            false => Ok(()),
+        })?;
+    }
     if !found.stale.is_empty() {
         let stale = std::mem::take(&mut found.stale);
         database.write(move |batch| drop_stale(batch, tenant, &stale))?;
@@ -383,12 +415,7 @@ fn plan_tenant(
 }
 
 /// Writes a plan, its items first: without its record it is none.
-fn keep(
-    scope: Scope<'_>,
-    plan: PlanId,
-    record: &PlanRecord,
-    all: &[(TenantId, String, Vec<PlanItem>)],
-) -> Result<()> {
+fn keep(scope: Scope<'_>, plan: PlanId, record: &PlanRecord, all: &Parts) -> Result<()> {
     const PIECE: usize = 2048;
     let database = scope.store().database();
     for (tenant, _, items) in all {
@@ -455,11 +482,12 @@ fn show(scope: Scope<'_>, plan: PlanId, record: PlanRecord) -> Result<Planned> {
             }
             let (_, item) = item?;
             let card = tables.card(tenant, item.id)?.or(item.make.as_deref().cloned());
+            let category = card.as_ref().map(|card| card.category.clone()).unwrap_or_default();
             let shown = item.make.as_deref().map(|made| made.content.clone());
             items.push(PlannedItem {
                 tenant: matches!(scope, Scope::Store(_)).then(|| names.get(&part.tenant).cloned()).flatten(),
                 excerpt: shown.or(card.map(|card| card.content)).map(|content| excerpt(&content)),
-                item: PlanItem { mark: 0, into_mark: 0, make: None, ..item },
+                item: PlanItem { category, mark: 0, into_mark: 0, make: None, ..item },
             });
         }
     }
@@ -785,6 +813,7 @@ impl Tenant {
             used,
             rejected,
             reason,
+            rules: self.life_rules()?,
             now: self.store().clock().now(),
         };
         self.store().database().write(move |batch| feeding.run(batch))

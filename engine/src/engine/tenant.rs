@@ -1,13 +1,19 @@
 //! One tenant: checking its requests and carrying them out.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use arc_swap::ArcSwapOption;
 
 use crate::calendar::Zone;
 use crate::card::{Card, CardId, Polarity, Provenance, Reason, Source, State, Track, category, check_vector};
 use crate::engine::Store;
 use crate::engine::model::{embed, embed_query, model_of};
-use crate::forget::{Forgetting, Restoring};
+use crate::forget::due::life;
+use crate::forget::rules::LifeRules;
+use crate::forget::{Forgetting, Restoring, erase};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
 use crate::learn::edge;
@@ -26,7 +32,8 @@ use crate::{Error, Result};
 /// Figures of a tenant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct TenantStatistics {
-    /// Cards in each state.
+    /// Cards in each state; `expired` where their time is over, `faded` where age has taken them
+    /// out of active memory and no run has archived them yet.
     pub states: BTreeMap<&'static str, u64>,
     /// Cards in each track.
     pub tracks: BTreeMap<&'static str, u64>,
@@ -42,18 +49,24 @@ pub struct TenantStatistics {
 type Embedded = (Option<Vec<f32>>, Option<ModelRecord>, Vec<String>);
 
 /// The only door to one tenant's memories.
-#[derive(Clone)]
 pub struct Tenant {
     store: Store,
     name: String,
-    /// Its number, once it is known: a name keeps its number.
-    id: OnceLock<TenantId>,
+    /// Its number, once it is known, and how many tenants had been wiped by then: a name keeps
+    /// its number until it is wiped.
+    id: ArcSwapOption<(u64, TenantId)>,
+}
+
+impl Clone for Tenant {
+    fn clone(&self) -> Self {
+        Self::new(self.store.clone(), &self.name)
+    }
 }
 
 impl Tenant {
     /// The handle of a tenant whose name has been checked.
     pub(super) fn new(store: Store, name: &str) -> Self {
-        Self { store, name: name.to_owned(), id: OnceLock::new() }
+        Self { store, name: name.to_owned(), id: ArcSwapOption::empty() }
     }
 
     /// The tenant's name.
@@ -72,13 +85,18 @@ impl Tenant {
 
     /// The tenant's number; `None` before its first write.
     pub(crate) fn id(&self) -> Result<Option<TenantId>> {
-        if self.id.get().is_none()
-            && let Some(id) = self.store.inner.database.read()?.tenant_id(&self.name)?
-        {
-            // Another caller may have been faster, with the same number.
-            let _ = self.id.set(id);
+        let wiped = self.store.inner.wiped.load(Ordering::Acquire);
+        if let Some(known) = self.id.load().as_ref().filter(|known| known.0 == wiped) {
+            return Ok(Some(known.1));
         }
-        Ok(self.id.get().copied())
+        let found = self.store.inner.database.read()?.tenant_id(&self.name)?;
+        self.id.store(found.map(|id| Arc::new((wiped, id))));
+        Ok(found)
+    }
+
+    /// The rules of age that hold for its cards.
+    pub(crate) fn life_rules(&self) -> Result<Arc<LifeRules>> {
+        self.id()?.map_or_else(|| Ok(Arc::default()), |id| self.store.life_rules(id))
     }
 
     /// Creates the tenant now rather than with its first write; true when it is new.
@@ -87,6 +105,8 @@ impl Tenant {
         self.store.inner.database.write(move |batch| {
             let new = batch.tables().tenant_id(&name)?.is_none();
             batch.ensure_tenant(&name, now)?;
+            // It is wanted again: what was wiped may be imported.
+            erase::lift_tenant(batch, &name)?;
             Ok(new)
         })
     }
@@ -148,7 +168,10 @@ impl Tenant {
     /// # Errors
     /// [`Error::InvalidArgument`] and [`Error::TooLarge`] name the field.
     pub fn recall(&self, request: Recall) -> Result<Recalled> {
-        recall::run(self, request, self.now())
+        let start = Instant::now();
+        let answer = recall::run(self, request, self.now());
+        self.store.inner.scheduler.note(start.elapsed());
+        answer
     }
 
     /// Reads one card.
@@ -248,6 +271,7 @@ impl Tenant {
             tenant: self.name.clone(),
             ids,
             reason: reason(request.actor, request.reason),
+            rules: self.life_rules()?,
             now: self.now(),
         };
         self.store.inner.database.write(move |batch| restoring.run(batch))
@@ -261,10 +285,16 @@ impl Tenant {
         let tables = self.store.inner.database.read()?;
         let mut figures = TenantStatistics::default();
         let Some(tenant) = tables.tenant_id(&self.name)? else { return Ok(figures) };
+        let rules = self.store.life_rules(tenant)?;
         let now = self.now();
         for card in tables.cards(tenant, None, false)? {
             let card = card?;
-            let state = if card.is_expired(now) { "expired" } else { card.state.name() };
+            let (life, rule) = (life(&card), rules.of(card.track, &card.category));
+            let state = match rules.state(&life, &rule, now) {
+                _ if rules.has_expired(&life, &rule, now) => "expired",
+                state if state != card.state => "faded",
+                state => state.name(),
+            };
             *figures.states.entry(state).or_default() += 1;
             *figures.tracks.entry(card.track.name()).or_default() += 1;
             *figures.categories.entry(card.category).or_default() += 1;
@@ -382,6 +412,7 @@ impl Tenant {
             partition,
             analyses: inner.analyses.clone(),
             limits: limits.clone(),
+            rules: self.life_rules()?,
             now,
             degraded,
         };
@@ -496,6 +527,7 @@ impl Tenant {
             how: request.how,
             vector,
             model,
+            rules: self.life_rules()?,
             now,
             degraded,
         })

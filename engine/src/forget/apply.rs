@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::card::{Card, CardId, LinkKind, Reason, State};
-use crate::forget::erasure::erase;
+use crate::forget::erase::erase;
 use crate::forget::feedback::archive;
 use crate::forget::merge::{merged, taken_over};
 use crate::forget::request::forget;
 use crate::forget::run::{Beside, RunItem, RunRecord};
 use crate::forget::{lookup_keys, mark, release_lookups};
-use crate::learn::{Reading, is_held, register};
+use crate::learn::{Reading, is_kept, register};
 use crate::store::{Batch, Lookup, LookupKey, ModelRecord, ReadBytes, TableId, Tables, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Action, PlanItem, RunId};
@@ -246,7 +246,7 @@ impl Piece {
         let present = item.into.map(|id| batch.tables().card(self.tenant, id)).transpose()?.flatten();
         if let (None, Some(key)) = (&present, &card.merge_key)
             && let Some(other) = batch.lookup(self.tenant, &Lookup::MergeKey(key))?
-            && batch.tables().card(self.tenant, other)?.is_some_and(|other| is_held(&other, self.now))
+            && batch.tables().card(self.tenant, other)?.is_some_and(|other| is_kept(&other, self.now))
         {
             return skipped("changed");
         }

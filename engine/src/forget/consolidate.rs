@@ -20,7 +20,7 @@ use crate::forget::summary::{Kind, Summary, summarize};
 use crate::index::partition::statement;
 use crate::judge::{self, Analysis, Relation};
 use crate::learn::compare::are_about_the_same;
-use crate::learn::{by_person, is_another_moment, is_held, relation_of};
+use crate::learn::{by_person, is_another_moment, is_kept, relation_of};
 use crate::store::{Lookup, ReadBytes};
 use crate::verbs::{Action, Work};
 
@@ -183,7 +183,7 @@ impl<T: ReadBytes> Planner<'_, T> {
             self.propose(Kind::About, key, cards, present, &mut found, &mut book)?;
         }
         // Cards whose sources nobody tells any more.
-        for present in summaries.into_values().filter(|present| is_held(present, self.now)) {
+        for present in summaries.into_values().filter(|present| is_kept(present, self.now)) {
             if self.is_withdrawn(&present)? {
                 self.drop_summary(&present, &mut found, &mut book)?;
             }
@@ -200,7 +200,7 @@ impl<T: ReadBytes> Planner<'_, T> {
             if card.is_consolidated() {
                 let key = card.merge_key.clone().unwrap_or_default();
                 let known = sources.summaries.get(&key);
-                if known.is_none_or(|known| !is_held(known, self.now)) {
+                if known.is_none_or(|known| !is_kept(known, self.now)) {
                     sources.summaries.insert(key, card);
                 }
                 continue;
@@ -208,7 +208,7 @@ impl<T: ReadBytes> Planner<'_, T> {
             let over = life(&card).expires(book.of(&card)).is_some_and(|at| at <= self.now);
             let told = matches!(card.track, Track::Episodic | Track::Semantic)
                 && !card.is_relation()
-                && is_held(&card, self.now)
+                && is_kept(&card, self.now)
                 && !over
                 && by_person(&card);
             if let Some(source) = told.then(|| Source::of(&card)).flatten() {
@@ -290,7 +290,7 @@ impl<T: ReadBytes> Planner<'_, T> {
         let present = match present {
             // What was taken back may be done again; what was forgotten, or contradicted since,
             // is not brought back by what it was made of.
-            Some(gone) if !is_held(&gone, self.now) => {
+            Some(gone) if !is_kept(&gone, self.now) => {
                 let undone = gone.state == State::Forgotten && gone.reason.action == "undone";
                 if !undone && latest.is_none_or(|latest| latest <= gone.updated_at) {
                     return Ok(());

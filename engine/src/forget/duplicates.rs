@@ -18,7 +18,7 @@ use crate::index::cosine;
 use crate::index::partition::statement;
 use crate::judge::{self, Analysis, Relation};
 use crate::learn::compare::{are_about_the_same, are_compatible};
-use crate::learn::{is_held, relation_of};
+use crate::learn::{is_kept, relation_of};
 use crate::store::{ChangeKind, ReadBytes};
 use crate::verbs::Action;
 
@@ -198,7 +198,7 @@ impl<T: ReadBytes> Planner<'_, T> {
         let rule = book.of(&card);
         let over = life(&card).expires(rule).is_some_and(|at| at <= self.now);
         let barred = card.is_relation() || card.is_consolidated() || over || !rule.merge || rule.protect;
-        if barred || !is_held(&card, self.now) {
+        if barred || !is_kept(&card, self.now) {
             return Ok(None);
         }
         if card.is_event() {

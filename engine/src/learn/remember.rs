@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, State};
+use crate::forget::erase;
+use crate::forget::rules::LifeRules;
 use crate::index::cache::Slot;
 use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
@@ -47,6 +49,8 @@ pub(crate) struct Draft {
     pub(crate) analyses: Arc<Analyses>,
     /// Bounds that a card keeps however often it is told.
     pub(crate) limits: Limits,
+    /// Rules of age: what is over by them is not held.
+    pub(crate) rules: Arc<LifeRules>,
     pub(crate) now: Timestamp,
     pub(crate) degraded: Vec<String>,
 }
@@ -81,6 +85,9 @@ impl Draft {
             None if self.card.links.is_empty() => Verdict::Create(Findings::default()),
             None => return Err(Error::NotFound { what: format!("card {}", self.card.links[0].to) }),
         };
+        if let (Verdict::Create(_), Some(tenant)) = (&verdict, batch.tenant(&self.tenant)?) {
+            erase::admit(batch, tenant, &self.card, self.dated)?;
+        }
         // Everything is decided; from here on only a broken store can fail.
         if let Some(model) = &self.model {
             batch.require_model(model)?;
@@ -134,9 +141,10 @@ impl Draft {
                 && self.is_compatible(&known)
                 && are_about_the_same(&self.card, &known)
             {
-                if !is_held(&known, self.now) {
+                if !is_held(&known, &self.rules, self.now) {
                     // What was replaced since, told again with its date, is the same telling.
-                    let replaced = known.state == State::Superseded && !known.is_expired(self.now);
+                    let replaced =
+                        known.state == State::Superseded && !self.rules.is_expired(&known, self.now);
                     if self.dated && replaced && known.occurred_at == self.card.occurred_at {
                         return Ok(Verdict::Done(known));
                     }

@@ -16,6 +16,7 @@
 //! | a fact from two conversations | a fact lives as long as one of its sources | [`deletion`] | `a_fact_told_in_two_sessions_*`, `a_fact_told_outside_of_sessions_*`, `by_condition_pinned_cards_stay_*` |
 //! | a deleted card among the hits | what is forgotten is in no read and takes no place | [`deletion`] | `a_forgotten_card_*`, `history_leaves_out_forgotten_relatives`, `what_is_told_again_*`, `what_another_speaker_told_meanwhile_*`, `restoring_gives_back_the_state_before` |
 //! | deleting twice, or what is not there | forgetting says what it did | [`deletion`] | `forgetting_says_what_it_did`, `a_dry_run_changes_nothing` |
+//! | a plan, and a card that is used before it is carried out; a rule over tenants of every size; erased words that come back | exactly what was planned and is unchanged is done, and can be taken back; what is erased leaves no byte and stays away | [`forgetting`] | all of the module |
 //! | two-character words of unsegmented scripts | words find what holds them, and only that | [`words`] | `words_inside_unsegmented_text_are_found`, `characters_that_only_adjoin_are_no_word` |
 //! | a question without a usable word | nothing, never everything | [`words`] | `a_question_without_a_usable_word_finds_nothing`, `query_text_is_never_a_condition_or_a_syntax_error` |
 //! | an identifier among thousands of paraphrases | an exact word outranks a likeness | [`words`] | `an_exact_identifier_comes_first_among_thousands_of_paraphrases` |
@@ -26,6 +27,7 @@
 //! | a canary in another tenant | a tenant answers as though it were alone | [`tenants`] | `a_tenant_answers_as_though_it_were_alone`, `a_cursor_*`, `equal_keys_of_two_tenants_do_not_meet` |
 //! | filter operators | every read agrees with brute force | [`filters`] | `every_read_agrees_*`, `pages_join_to_the_whole_in_every_order`, `unknown_fields_and_operators_are_errors` |
 //! | expiry with nothing sweeping | expired is gone at that instant, everywhere | [`times`] | `a_card_is_gone_*`, `a_thousand_expired_cards_*`, `at_any_instant_*`, `an_expired_statement_*`, `of_two_expiries_*` |
+//! | a policy's time to live and fading with nothing sweeping | age is judged by each read at its instant, everywhere | [`lifecycle`] | all of the module |
 //! | zones, as-of reads | an instant is one everywhere; true and known are two questions | [`times`] | `an_instant_is_the_same_*`, `what_was_true_*`, `what_was_overturned_*`, `a_state_of_today_*`, `a_store_read_from_another_zone_*` |
 //! | relations told twice, over, forgotten, in a circle; names in any writing | an edge is a card; a walk finds the best path, within bounds | [`relations`] | all of the module |
 //! | retries, keys, typed facts, stale versions | a write happens once and replaces what it names | [`writes`] | all of the module |
@@ -39,7 +41,9 @@ mod contradiction;
 mod deletion;
 mod exclusion;
 mod filters;
+mod forgetting;
 mod hostile;
+mod lifecycle;
 mod likeness;
 mod merging;
 #[path = "../filter/naive.rs"]

@@ -129,6 +129,7 @@ fn look_alikes_are_never_merged() {
         ("张伟住在三楼。", "张伟住在四楼。"),
     ] {
         let fixture = imported(vec![text(one), text(other)]);
+        assert_eq!(all_cards(&fixture.tenant("anna")), 2);
         let planned = merges(&fixture.tenant("anna"));
         assert!(planned.items.is_empty(), "{one} / {other}: {planned:#?}");
     }
@@ -157,6 +158,7 @@ fn look_alikes_are_never_merged() {
     for (one, other) in apart {
         let label = format!("{one:?} / {other:?}");
         let fixture = imported(vec![one, other]);
+        assert_eq!(all_cards(&fixture.tenant("anna")), 2);
         assert!(merges(&fixture.tenant("anna")).items.is_empty(), "{label}");
     }
 }
@@ -242,6 +244,41 @@ fn the_order_of_arrival_does_not_matter() {
         .unwrap();
 }
 
+#[test]
+fn what_the_limits_hold_back_is_found_by_the_next_plan() {
+    let requests = ["s1", "s2", "s3", "s4"].map(|session| said_in(session, "The cat is called Tom."));
+    let fixture = imported(requests.into());
+    let anna = fixture.tenant("anna");
+    let limits = memcards::PlanLimits { items: Some(2), share: Some(1.0), ..Default::default() };
+    let some = || MakePlan { rules: vec![Action::Merge], limits: limits.clone(), ..MakePlan::default() };
+    let first = anna.plan(&some()).unwrap();
+    assert_eq!((first.items.len(), first.totals.held_back), (2, 1));
+    apply(&anna, &first);
+    fixture.pass("1h");
+    let second = anna.plan(&some()).unwrap();
+    assert_eq!((second.items.len(), second.totals.held_back), (1, 0));
+    apply(&anna, &second);
+    assert_eq!(active(&anna).len(), 1);
+    fixture.pass("1h");
+    assert!(merges(&anna).items.is_empty());
+}
+
+#[test]
+fn an_archived_card_that_takes_an_active_one_over_is_active() {
+    let mut requests: Vec<Remember> =
+        ["s1", "s2"].map(|session| said_in(session, "The cat is called Tom.")).into();
+    let fixture = imported(vec![requests.remove(0)]);
+    let anna = fixture.tenant("anna");
+    fixture.pass("900d");
+    let archive =
+        MakePlan { rules: vec![Action::Archive, Action::Fade], consent: true, ..MakePlan::default() };
+    apply(&anna, &anna.plan(&archive).unwrap());
+    assert!(active(&anna).is_empty());
+    import(&fixture.store, &told_elsewhere(9, 24 * 930, requests.remove(0)));
+    apply(&anna, &merges(&anna));
+    assert_eq!(active(&anna), ["The cat is called Tom."]);
+}
+
 /// A turn of a conversation on some day.
 fn turn(session: &str, turn: u32, content: &str) -> Remember {
     Remember { turn: Some(turn), ..said_in(session, content) }
@@ -286,7 +323,10 @@ fn a_preference_told_three_times_becomes_one_card_that_recall_finds() {
     let made = summaries(&anna);
     assert_eq!(made.len(), 1);
     let card = &made[0];
-    assert_eq!((card.content.as_str(), card.category.as_str()), ("I also prefer window seats.", "preference"));
+    assert_eq!(
+        (card.content.as_str(), card.category.as_str()),
+        ("I also prefer window seats.", "preference")
+    );
     assert_eq!((card.track, card.state, card.mention_count), (Track::Semantic, State::Active, 3));
     assert!(card.confidence >= 0.8 && card.sources.len() == 3);
     let linked: Vec<CardId> =
@@ -405,6 +445,40 @@ fn what_was_contradicted_or_forgotten_is_not_brought_back() {
     let (eva, _) = preferences(&fixture);
     eva.remember(turn("s7", 1, "I don't prefer window seats.")).unwrap();
     assert!(consolidate(&eva).planned.items.is_empty());
+}
+
+#[test]
+fn a_contrary_statement_and_a_new_value_overturn_the_summary_as_well() {
+    let fixture = Fixture::new();
+    let (anna, _) = preferences(&fixture);
+    consolidate(&anna);
+    say(&anna, "I don't prefer window seats.");
+    assert!(summaries(&anna).is_empty());
+    fixture.pass("1d");
+    assert!(consolidate(&anna).planned.items.is_empty());
+    // A typed fact, told in words of which none is like the other.
+    let fact = |value: &str| {
+        let fact =
+            memcards::card::Fact { entity: "Anna".into(), attribute: "city".into(), value: value.into() };
+        Some(fact)
+    };
+    let told = |session: &str, content: &str, value: &str| Remember {
+        fact: fact(value),
+        category: Some("profile".into()),
+        ..said_in(session, content)
+    };
+    let fixture = imported(vec![
+        told("s1", "My flat is near the Alster.", "Hamburg"),
+        told("s2", "We have the port at our door.", "Hamburg"),
+        told("s3", "Moin from the north!", "Hamburg"),
+    ]);
+    let ben = fixture.tenant("anna");
+    assert_eq!(consolidate(&ben).planned.items.len(), 1);
+    let made = summaries(&ben);
+    assert_eq!((made[0].category.as_str(), made[0].content.as_str()), ("profile", "Moin from the north!"));
+    // Whichever of them the fact leads to, the summary falls with it.
+    ben.remember(told("s4", "Servus from the south!", "Munich")).unwrap();
+    assert!(summaries(&ben).is_empty());
 }
 
 #[test]
