@@ -232,6 +232,11 @@ impl World {
     }
 
     fn remember(&mut self, t: usize, request: &Remember) {
+        if self.model[t].refuses(request, self.now()) {
+            let refused = self.tenant(t).remember(request.clone());
+            assert!(matches!(refused, Err(memcards::Error::Erased { .. })), "{request:?}: {refused:?}");
+            return self.compare_cards(t);
+        }
         let vector = self.vector(&request.content, request.vector.as_ref());
         let told = self.model[t].remember(request, vector.as_ref(), self.now());
         let answer = self.tenant(t).remember(request.clone()).unwrap();

@@ -126,7 +126,8 @@ impl Tenant {
                     any_time: true,
                     ..Looking::default()
                 };
-                chosen.extend(self.select(&view, Some(filter), now).map(|card| card.id));
+                // Also those whose time is over.
+                chosen.extend(self.select(&view, Some(filter), Timestamp::MIN).map(|card| card.id));
             }
             None => {
                 for id in ids {
@@ -218,6 +219,10 @@ impl Tenant {
                 continue;
             }
             card.state = card.state_before.take().unwrap();
+            if let Some(end) = card.expires_at.filter(|end| *end <= now) {
+                let length = (end.as_micros() - card.recorded_at.as_micros()).max(86_400_000_000);
+                card.expires_at = Some(now.plus(memcards::Duration::from_micros(length)));
+            }
             if now > card.reinforced_at.unwrap_or(card.recorded_at) {
                 card.reinforced_at = Some(now);
             }

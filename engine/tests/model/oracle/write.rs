@@ -132,6 +132,41 @@ impl Tenant {
             && matches!(relate(&self.cards[&known.id][0], new), Relation::Identical | Relation::Same)
     }
 
+    /// True when `remember` is to refuse what somebody wanted forgotten and what is only read again.
+    pub(crate) fn refuses(&self, request: &Remember, now: Timestamp) -> bool {
+        let new = draft(request, now);
+        let done = request.idempotency_key.as_ref().and_then(|key| self.idempotency.get(key));
+        if done.is_some_and(|id| self.current(*id).is_some()) || self.follow_up(&new, now).is_some() {
+            return false;
+        }
+        let dated = request.occurred_at.is_some() || request.valid_from.is_some();
+        let turn = |source: &Source| source.session.clone().zip(source.turn);
+        let own = new.source().and_then(turn);
+        let mut places = words(&new);
+        if is_event(&new) {
+            places.truncate(1);
+        }
+        for known in places.iter().filter_map(|place| self.current(*self.words.get(place)?)) {
+            let same = known.polarity == new.polarity
+                && same_value(&known.content, &new.content)
+                && Self::compatible(&new, known)
+                && Self::about_the_same(&new, known);
+            let again = dated
+                && known.state == State::Superseded
+                && !known.is_expired(now)
+                && known.occurred_at == new.occurred_at;
+            if same && (held(known, now) || again) {
+                return false;
+            }
+            let same_turn = own.is_some() && known.sources.iter().any(|source| turn(source) == own);
+            let unwanted = known.state == State::Forgotten && known.reason.action == "forgotten";
+            if same && unwanted && (same_turn || (dated && new.occurred_at <= known.updated_at)) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// What `remember` is to do.
     pub(crate) fn remember(&self, request: &Remember, vector: Option<&Vec<f32>>, now: Timestamp) -> Told {
         let new = draft(request, now);
