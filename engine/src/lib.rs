@@ -34,6 +34,7 @@ pub mod fuzzing;
 pub mod graph;
 pub mod index;
 pub mod judge;
+mod cold;
 mod learn;
 pub mod recall;
 pub mod store;

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use crate::card::Card;
+use crate::store::cold::verify::{Met, meet};
 use crate::store::database::Database;
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::record::{self, LoggedChange};
-use crate::store::tables::{Missing, ReadBytes, Tables};
+use crate::store::tables::{Missing, ReadBytes, Stored, Tables};
 use crate::{Error, Result};
 
 /// One thing that is wrong.
@@ -35,6 +36,8 @@ pub struct VerifyReport {
     pub lookups: u64,
     /// Changes read.
     pub changes: u64,
+    /// Segments of the cold tier read.
+    pub segments: u64,
     /// Index files read.
     pub index_files: u64,
     /// Everything that is wrong; empty for a sound store.
@@ -51,7 +54,7 @@ impl VerifyReport {
         self.findings.push(Finding { place: place.into(), detail: detail.into() });
     }
 
-    fn note(&mut self, error: Error) {
+    pub(super) fn note(&mut self, error: Error) {
         match error {
             Error::Corrupt { place, detail } => self.find(place, detail),
             other => self.find("the store file", other.to_string()),
@@ -85,6 +88,7 @@ impl Database {
             }
             Err(error) => report.note(error),
         }
+        let mut met = Met::new();
         let mut walked = 0u64;
         for entry in tables.entries()? {
             let (key, value) = match entry {
@@ -94,7 +98,7 @@ impl Database {
                     break;
                 }
             };
-            if let Err(error) = check(&tables, key.value(), value.value(), &known, &mut report) {
+            if let Err(error) = check(&tables, key.value(), value.value(), &known, &mut met, &mut report) {
                 report.note(error);
             }
             walked += 1;
@@ -104,6 +108,7 @@ impl Database {
         }
         for &tenant in &known {
             self.check_log(&tables, tenant, &mut report)?;
+            self.check_segments(&tables, tenant, &met, &mut report);
         }
         progress(walked);
         Ok(report)
@@ -195,6 +200,7 @@ fn check<T: ReadBytes>(
     key: &[u8],
     value: &[u8],
     known: &HashSet<TenantId>,
+    met: &mut Met,
     report: &mut VerifyReport,
 ) -> Result<()> {
     let Some(table) = TableId::of_key(key) else {
@@ -212,6 +218,16 @@ fn check<T: ReadBytes>(
     match table {
         TableId::Cards => {
             report.cards += 1;
+            meet(met, tenant, key, value)?;
+            let id = keys::card_of_key(key).ok_or_else(|| bad("not the key of a card"))?;
+            if let Some(stub) = tables.stub(tenant, id)? {
+                let records = tables.cold_records(tenant, id, &stub)?;
+                for stored in tables.open_cold(tenant, id, &records)? {
+                    check_version(tables, table, tenant, key, stored, report)?;
+                }
+                report.versions += u64::from(stub.version) - 1;
+                return Ok(());
+            }
             let card = check_card(tables, table, tenant, key, value, report)?;
             let earlier = tables.earlier_versions(tenant, card.id)?;
             let expected = 1..card.version;
@@ -245,8 +261,19 @@ fn check_card<T: ReadBytes>(
     value: &[u8],
     report: &mut VerifyReport,
 ) -> Result<Card> {
+    let stored = record::open_card_and_vector(table, key, value)?;
+    check_version(tables, table, tenant, key, stored, report)
+}
+
+fn check_version<T: ReadBytes>(
+    tables: &Tables<T>,
+    table: TableId,
+    tenant: TenantId,
+    key: &[u8],
+    (card, vector): Stored,
+    report: &mut VerifyReport,
+) -> Result<Card> {
     let bad = |detail: String| Error::corrupt(record::place(table, key), detail);
-    let (card, vector) = record::open_card_and_vector(table, key, value)?;
     for link in &card.links {
         if !tables.has_card(tenant, link.to)? {
             return Err(bad(format!("{} {}, which is not there", link.kind, link.to)));
