@@ -101,6 +101,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::NotFound { what } if what.starts_with("card") => {
             "`memcards list` shows the cards of a tenant; --tenant NAME chooses the tenant"
         }
+        Error::Erased { id, .. } => return Some(format!("`memcards restore {id}` lets them in again")),
         Error::Conflict { .. } => "read the card again (`memcards get ID`) and repeat what still holds",
         Error::InvalidArgument { field, .. } if field.starts_with("filter") => {
             r#"a filter looks like '{"field":"category","eq":"preference"}'; see `memcards list --help`"#

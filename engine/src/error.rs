@@ -32,6 +32,15 @@ pub enum Error {
         /// What the request expected and what was found.
         message: String,
     },
+    /// The words were erased, and come from a time before that: an old conversation that is read
+    /// again. `restore` with the card's identifier lets them in.
+    #[error("these words were erased at {at} (card {id}); restore that card to let them in again")]
+    Erased {
+        /// The card that was erased.
+        id: String,
+        /// When.
+        at: String,
+    },
     /// A field is larger than its limit; nothing was changed.
     #[error("{field} is {actual} {unit}, the limit is {limit}")]
     TooLarge {
@@ -114,7 +123,7 @@ impl Error {
         match self {
             Error::InvalidArgument { .. } => "invalid_argument",
             Error::NotFound { .. } => "not_found",
-            Error::Conflict { .. } => "conflict",
+            Error::Conflict { .. } | Error::Erased { .. } => "conflict",
             Error::TooLarge { .. } => "too_large",
             Error::LimitExceeded { .. } => "limit_exceeded",
             Error::ReadOnly { .. } => "read_only",

@@ -41,7 +41,9 @@ pub mod store;
 pub mod time;
 pub mod verbs;
 
-pub use engine::{Options, PolicyView, Reembedded, Statistics, Store, Tenant, TenantStatistics};
+pub use engine::{
+    Options, PolicyView, Reembedded, SchedulerStatus, Statistics, Store, Tenant, TenantStatistics,
+};
 pub use error::{Error, Result};
 pub use time::{Clock, Duration, ManualClock, SystemClock, Timestamp};
 pub use verbs::*;

@@ -39,11 +39,13 @@ macro_rules! named_enum {
             }
 
             /// The number used in records; never reused for something else.
+            #[allow(dead_code, reason = "not every one stands in records")]
             pub(crate) const fn number(self) -> u8 {
                 match self { $(Self::$variant => $number),+ }
             }
 
             /// The variant with that number.
+            #[allow(dead_code, reason = "not every one stands in records")]
             pub(crate) const fn from_number(number: u8) -> Option<Self> {
                 match number { $($number => Some(Self::$variant),)+ _ => None }
             }

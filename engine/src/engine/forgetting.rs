@@ -98,7 +98,7 @@ impl Scope<'_> {
 }
 
 /// The policy kept under a scope.
-fn stored_policy<T: ReadBytes>(tables: &Tables<T>, scope: TenantId) -> Result<Option<Policy>> {
+pub(super) fn stored_policy<T: ReadBytes>(tables: &Tables<T>, scope: TenantId) -> Result<Option<Policy>> {
     if scope != STORE {
         return tables.setting(scope, POLICY);
     }
@@ -220,8 +220,30 @@ pub(super) fn set_policy(scope: Scope<'_>, value: Option<&Value>) -> Result<Poli
     self::policy(scope)
 }
 
+/// What a plan would do, by tenant.
+type Parts = Vec<(TenantId, String, Vec<PlanItem>)>;
+
 /// Makes a plan and keeps it.
 pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
+    let (record, all) = make(scope, request)?;
+    let plan = plan_id(&record.digest, scope.name());
+    keep(scope, plan, &record, &all)?;
+    show(scope, plan, record)
+}
+
+/// Makes a plan and keeps it if there is anything in it.
+pub(super) fn plan_if_any(scope: Scope<'_>, request: &MakePlan) -> Result<Option<PlanId>> {
+    let (record, all) = make(scope, request)?;
+    if record.totals.items == 0 {
+        return Ok(None);
+    }
+    let plan = plan_id(&record.digest, scope.name());
+    keep(scope, plan, &record, &all)?;
+    Ok(Some(plan))
+}
+
+/// Finds out what a plan says.
+fn make(scope: Scope<'_>, request: &MakePlan) -> Result<(PlanRecord, Parts)> {
     let (store, now) = (scope.store(), scope.now());
     check_limits(request)?;
     let given = request.policy.as_ref().map(read_policy).transpose()?;
@@ -235,7 +257,7 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
         notes: vec![],
         work: Work::default(),
     };
-    let mut all: Vec<(TenantId, String, Vec<PlanItem>)> = Vec::new();
+    let mut all: Parts = Vec::new();
     let mut left_out = 0u64;
     let (mut described, mut set) = (None, false);
     for (id, name) in tenants {
@@ -291,9 +313,7 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
     }
     record.policy = described.unwrap_or_else(|| "built-in".into());
     record.digest = digest(now, all.iter().map(|(_, name, items)| (name.as_str(), items.as_slice())))?;
-    let plan = plan_id(&record.digest, scope.name());
-    keep(scope, plan, &record, &all)?;
-    show(scope, plan, record)
+    Ok((record, all))
 }
 
 fn check_limits(request: &MakePlan) -> Result<()> {
@@ -364,12 +384,7 @@ fn plan_tenant(
 }
 
 /// Writes a plan, its items first: without its record it is none.
-fn keep(
-    scope: Scope<'_>,
-    plan: PlanId,
-    record: &PlanRecord,
-    all: &[(TenantId, String, Vec<PlanItem>)],
-) -> Result<()> {
+fn keep(scope: Scope<'_>, plan: PlanId, record: &PlanRecord, all: &Parts) -> Result<()> {
     const PIECE: usize = 2048;
     let database = scope.store().database();
     for (tenant, _, items) in all {
@@ -436,11 +451,12 @@ fn show(scope: Scope<'_>, plan: PlanId, record: PlanRecord) -> Result<Planned> {
             }
             let (_, item) = item?;
             let card = tables.card(tenant, item.id)?.or(item.make.as_deref().cloned());
+            let category = card.as_ref().map(|card| card.category.clone()).unwrap_or_default();
             let shown = item.make.as_deref().map(|made| made.content.clone());
             items.push(PlannedItem {
                 tenant: matches!(scope, Scope::Store(_)).then(|| names.get(&part.tenant).cloned()).flatten(),
                 excerpt: shown.or(card.map(|card| card.content)).map(|content| excerpt(&content)),
-                item: PlanItem { mark: 0, into_mark: 0, make: None, ..item },
+                item: PlanItem { category, mark: 0, into_mark: 0, make: None, ..item },
             });
         }
     }

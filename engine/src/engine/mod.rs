@@ -9,9 +9,11 @@ mod model;
 mod policies;
 mod reembed;
 mod relations;
+mod scheduler;
 mod tenant;
 
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use crate::card::{Limits, Reason, check_tenant_name};
@@ -31,6 +33,7 @@ use crate::{Error, Result};
 pub use forgetting::PolicyView;
 use model::{embed, model_of};
 pub use reembed::Reembedded;
+pub use scheduler::SchedulerStatus;
 pub use tenant::{Tenant, TenantStatistics};
 
 /// How to open a store.
@@ -60,6 +63,9 @@ pub struct Options {
     /// (default: false; then another model is refused). Vectors of the earlier model are not
     /// searched from then on, until [`Store::reembed`] has made them anew.
     pub reembed: bool,
+    /// Whether forgetting happens by itself, by the policies that were set (default: false; then
+    /// [`Store::forget_due`] is called by the application, or plans are made by hand).
+    pub scheduler: bool,
     /// Half-lives, presets and other settings of recall.
     pub recall: recall::Settings,
     /// Looks at the best turns of a recall once more (default: the built-in model).
@@ -84,6 +90,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             embedder: crate::embed::builtin(),
             reembed: false,
+            scheduler: false,
             recall: recall::Settings::default(),
             reranker: Some(recall::rerank::builtin()),
             controller: Arc::new(recall::Rules),
@@ -108,6 +115,11 @@ struct Inner {
     clock: Arc<dyn Clock>,
     embedder: Option<Arc<dyn Embedder>>,
     policies: policies::PolicyCache,
+    scheduler: scheduler::Scheduler,
+    /// Started when everything else is there.
+    scheduler_thread: OnceLock<scheduler::SchedulerThread>,
+    /// Tenants wiped since the store was opened: their numbers are void.
+    wiped: AtomicU64,
     /// The store's model, once it is known: it is recorded with the first vector and stays.
     model: OnceLock<ModelRecord>,
     recall: recall::Settings,
@@ -117,6 +129,7 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        drop(self.scheduler_thread.take());
         self.keeper = None;
         if let Err(error) = self.cache.checkpoint(&self.database, false) {
             // Snapshots are derived: without them the next start only takes longer.
@@ -184,7 +197,7 @@ impl Store {
             },
             observer,
         )?);
-        Ok(Self {
+        let store = Self {
             inner: Arc::new(Inner {
                 keeper: Some(Keeper::start(&cache, &database)),
                 database,
@@ -194,12 +207,21 @@ impl Store {
                 clock: options.clock,
                 embedder: options.embedder,
                 policies: policies::PolicyCache::default(),
+                scheduler: scheduler::Scheduler::default(),
+                scheduler_thread: OnceLock::new(),
+                wiped: AtomicU64::new(0),
                 model: OnceLock::new(),
                 recall: options.recall,
                 reranker: options.reranker,
                 controller: options.controller,
             }),
-        })
+        };
+        if options.scheduler {
+            let thread = scheduler::SchedulerThread::start(&store.inner)?;
+            // Nobody else has the store yet.
+            let _ = store.inner.scheduler_thread.set(thread);
+        }
+        Ok(store)
     }
 
     /// The handle of a tenant, which is created by its first write.

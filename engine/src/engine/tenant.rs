@@ -1,13 +1,17 @@
 //! One tenant: checking its requests and carrying them out.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use arc_swap::ArcSwapOption;
 
 use crate::calendar::Zone;
 use crate::card::{Card, CardId, Polarity, Provenance, Reason, Source, State, Track, category, check_vector};
 use crate::engine::Store;
 use crate::engine::model::{embed, embed_query, model_of};
-use crate::forget::{Forgetting, Restoring};
+use crate::forget::{Forgetting, Restoring, erase};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
 use crate::learn::edge;
@@ -42,18 +46,24 @@ pub struct TenantStatistics {
 type Embedded = (Option<Vec<f32>>, Option<ModelRecord>, Vec<String>);
 
 /// The only door to one tenant's memories.
-#[derive(Clone)]
 pub struct Tenant {
     store: Store,
     name: String,
-    /// Its number, once it is known: a name keeps its number.
-    id: OnceLock<TenantId>,
+    /// Its number, once it is known, and how many tenants had been wiped by then: a name keeps
+    /// its number until it is wiped.
+    id: ArcSwapOption<(u64, TenantId)>,
+}
+
+impl Clone for Tenant {
+    fn clone(&self) -> Self {
+        Self::new(self.store.clone(), &self.name)
+    }
 }
 
 impl Tenant {
     /// The handle of a tenant whose name has been checked.
     pub(super) fn new(store: Store, name: &str) -> Self {
-        Self { store, name: name.to_owned(), id: OnceLock::new() }
+        Self { store, name: name.to_owned(), id: ArcSwapOption::empty() }
     }
 
     /// The tenant's name.
@@ -72,13 +82,13 @@ impl Tenant {
 
     /// The tenant's number; `None` before its first write.
     pub(crate) fn id(&self) -> Result<Option<TenantId>> {
-        if self.id.get().is_none()
-            && let Some(id) = self.store.inner.database.read()?.tenant_id(&self.name)?
-        {
-            // Another caller may have been faster, with the same number.
-            let _ = self.id.set(id);
+        let wiped = self.store.inner.wiped.load(Ordering::Acquire);
+        if let Some(known) = self.id.load().as_ref().filter(|known| known.0 == wiped) {
+            return Ok(Some(known.1));
         }
-        Ok(self.id.get().copied())
+        let found = self.store.inner.database.read()?.tenant_id(&self.name)?;
+        self.id.store(found.map(|id| Arc::new((wiped, id))));
+        Ok(found)
     }
 
     /// Creates the tenant now rather than with its first write; true when it is new.
@@ -87,6 +97,8 @@ impl Tenant {
         self.store.inner.database.write(move |batch| {
             let new = batch.tables().tenant_id(&name)?.is_none();
             batch.ensure_tenant(&name, now)?;
+            // It is wanted again: what was wiped may be imported.
+            erase::lift_tenant(batch, &name)?;
             Ok(new)
         })
     }
@@ -148,7 +160,10 @@ impl Tenant {
     /// # Errors
     /// [`Error::InvalidArgument`] and [`Error::TooLarge`] name the field.
     pub fn recall(&self, request: Recall) -> Result<Recalled> {
-        recall::run(self, request, self.now())
+        let start = Instant::now();
+        let answer = recall::run(self, request, self.now());
+        self.store.inner.scheduler.note(start.elapsed());
+        answer
     }
 
     /// Reads one card.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::card::{Card, CardId};
 use crate::engine::Store;
 use crate::exchange::{ChangeLine, FORMAT, Kind, Line, LookupLine};
+use crate::forget::erase;
 use crate::store::{Batch, Change, ChangeKind, LookupChange, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::{Error, Result};
@@ -29,6 +30,9 @@ pub struct Imported {
     pub changes: u64,
     /// Versions that were there already, unchanged.
     pub known: u64,
+    /// Versions left out: their card, its words or the whole tenant were erased here.
+    #[serde(skip_serializing_if = "super::is_none")]
+    pub erased: u64,
 }
 
 impl Store {
@@ -47,6 +51,8 @@ impl Store {
             tenant: None,
             model: None,
             answer: Imported::default(),
+            is_wiped: false,
+            gone: HashSet::new(),
             known: HashSet::new(),
         };
         let mut pending = Vec::new();
@@ -94,6 +100,9 @@ impl Store {
                     import.flush(&mut pending)?;
                     import.start_tenant(&tenant, created_at)?;
                 }
+                Line::Change(change) if import.is_wiped => {
+                    import.answer.erased += u64::from(change.kind == Kind::Version);
+                }
                 other => {
                     pending.push((number, import.prepare(number, other)?));
                     if pending.len() >= LINES_PER_COMMIT {
@@ -120,6 +129,10 @@ struct Import<'a> {
     tenant: Option<TenantId>,
     model: Option<ModelRecord>,
     answer: Imported,
+    /// True while lines tell of a tenant that was wiped here after it was made there.
+    is_wiped: bool,
+    /// Cards that are left out since they were erased.
+    gone: HashSet<(TenantId, CardId)>,
     /// Versions that were here before.
     known: HashSet<(TenantId, CardId, u32)>,
 }
@@ -145,8 +158,13 @@ impl Import<'_> {
     fn start_tenant(&mut self, name: &str, created_at: Timestamp) -> Result<()> {
         let handle = self.store.tenant(name)?;
         let name = handle.name().to_owned();
-        let id = self.store.database().write(move |batch| batch.ensure_tenant(&name, created_at))?;
-        self.tenant = Some(id);
+        let id = self.store.database().write(move |batch| {
+            match erase::wiped_at(batch, &name)?.is_some_and(|at| created_at <= at) {
+                true => Ok(None),
+                false => batch.ensure_tenant(&name, created_at).map(Some),
+            }
+        })?;
+        (self.tenant, self.is_wiped) = (id, id.is_none());
         self.answer.tenants += 1;
         Ok(())
     }
@@ -209,7 +227,10 @@ impl Import<'_> {
             Error::invalid("from", format!("line {}: no tenant was named before it", steps[0].0))
         })?;
         let (model, mut known) = (self.model.clone(), std::mem::take(&mut self.known));
-        let (done, known) = self.store.database().write(move |batch| {
+        let mut gone = std::mem::take(&mut self.gone);
+        let (done, known, gone) = self.store.database().write(move |batch| {
+            let mut done = Imported::default();
+            let steps = leave_erased_out(batch, tenant, steps, &mut gone, &mut done.erased)?;
             // Look at everything first: an error must leave the batch untouched.
             let vectors = |(_, step): &(u64, Step)| step.line.vector.is_some();
             if let Some(model) = model.as_ref().filter(|_| steps.iter().any(vectors)) {
@@ -219,18 +240,59 @@ impl Import<'_> {
             for (number, step) in &steps {
                 check(batch, tenant, *number, step, &mut known, &mut ahead)?;
             }
-            let mut done = Imported::default();
             for (_, step) in steps {
                 apply(batch, tenant, step, model.as_ref(), &known, &mut done)?;
             }
-            Ok((done, known))
+            Ok((done, known, gone))
         })?;
-        self.known = known;
+        (self.known, self.gone) = (known, gone);
         self.answer.versions += done.versions;
         self.answer.changes += done.changes;
         self.answer.known += done.known;
+        self.answer.erased += done.erased;
         Ok(())
     }
+}
+
+/// The steps without cards that were erased here, and without what leads to these.
+fn leave_erased_out(
+    batch: &Batch<'_>,
+    tenant: TenantId,
+    steps: Vec<(u64, Step)>,
+    gone: &mut HashSet<(TenantId, CardId)>,
+    erased: &mut u64,
+) -> Result<Vec<(u64, Step)>> {
+    if !batch.has_tombstones(tenant)? {
+        return Ok(steps);
+    }
+    let mut is_gone = |id: CardId, card: Option<&Card>| -> Result<bool> {
+        if gone.contains(&(tenant, id)) {
+            return Ok(true);
+        }
+        let erased = !batch.tables().has_card(tenant, id)? && erase::is_erased(batch, tenant, id, card)?;
+        Ok(erased && gone.insert((tenant, id)))
+    };
+    let mut kept = Vec::with_capacity(steps.len());
+    for (number, mut step) in steps {
+        if is_gone(step.line.id, step.line.card.as_ref())? {
+            *erased += u64::from(step.line.kind == Kind::Version);
+            continue;
+        }
+        for lookup in std::mem::take(&mut step.lookups) {
+            if !lookup.card.map_or(Ok(false), |id| is_gone(id, None))? {
+                step.lookups.push(lookup);
+            }
+        }
+        if let Some(card) = &mut step.line.card {
+            for link in std::mem::take(&mut card.links) {
+                if !is_gone(link.to, None)? {
+                    card.links.push(link);
+                }
+            }
+        }
+        kept.push((number, step));
+    }
+    Ok(kept)
 }
 
 /// Version and vector version of cards, as they will be after the lines checked so far.

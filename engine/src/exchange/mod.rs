@@ -123,8 +123,16 @@ pub struct Ingested {
     pub known: u64,
     /// Messages without text.
     pub without_text: u64,
+    /// Turns whose words were erased since they were said; they stay away.
+    #[serde(skip_serializing_if = "is_none")]
+    pub erased: u64,
     /// Turns that were refused, with why.
     pub refused: Vec<String>,
+}
+
+/// True for what an answer need not mention.
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Store {
@@ -149,6 +157,7 @@ impl Store {
                         answer.known += 1;
                     }
                     Ok(_) => answer.created += 1,
+                    Err(Error::Erased { .. }) => answer.erased += 1,
                     Err(error @ (Error::InvalidArgument { .. } | Error::TooLarge { .. })) => {
                         let session = request.session.as_deref().unwrap_or("-");
                         answer.refused.push(format!("session {session} turn {:?}: {error}", request.turn));

@@ -5,7 +5,7 @@
 //! was cut short, or is carried out by two at once, does every item once.
 
 use crate::card::{Card, CardId, LinkKind, Reason, State};
-use crate::forget::erasure::erase;
+use crate::forget::erase::erase;
 use crate::forget::feedback::archive;
 use crate::forget::merge::{merged, taken_over};
 use crate::forget::request::forget;

@@ -10,6 +10,7 @@
 pub(crate) mod apply;
 pub mod chart;
 pub(crate) mod due;
+pub(crate) mod erase;
 pub(crate) mod erasure;
 pub(crate) mod feedback;
 pub mod lifecycle;

@@ -190,7 +190,8 @@ impl<T: ReadBytes> Planner<'_, T> {
             age: self.now.hours_since(reference) / 24.0,
             state: card.state,
             track: card.track,
-            category: card.category.clone(),
+            // A plan holds no words of a card: they would outlive it.
+            category: String::new(),
             into: None,
             mark: mark(card)?,
             into_mark: 0,

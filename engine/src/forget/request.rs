@@ -2,6 +2,7 @@
 
 use crate::card::{Card, CardId, Reason, State};
 use crate::filter::Filter;
+use crate::forget::erase;
 use crate::forget::run::{RunItem, RunRecord, run_of_request};
 use crate::forget::{exclusive_lookups, regain_lookups, release_lookups};
 use crate::learn::{Reading, is_held, is_said_again, register_content};
@@ -143,8 +144,23 @@ pub(crate) struct Restoring {
 impl Restoring {
     /// Brings the cards back to the state they had.
     pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Restored> {
-        let (tenant, cards) = find_all(batch, &self.tenant, &self.ids, true)?;
         let mut answer = Restored::default();
+        let mut ids = self.ids.clone();
+        if let Some(tenant) = batch.tenant(&self.tenant)? {
+            // What is erased does not come back, but may from now on.
+            let mut erased = Vec::new();
+            for id in &ids {
+                if !batch.tables().has_card(tenant, *id)? && erase::is_erased(batch, tenant, *id, None)? {
+                    erased.push(*id);
+                }
+            }
+            ids.retain(|id| !erased.contains(id));
+            answer.lifted = erased;
+        }
+        let (tenant, cards) = find_all(batch, &self.tenant, &ids, true)?;
+        for id in &answer.lifted {
+            erase::lift(batch, tenant, *id)?;
+        }
         for mut card in cards {
             if card.state != State::Forgotten {
                 answer.skipped.push(Skipped { id: card.id, why: "not_forgotten".into() });

@@ -33,7 +33,7 @@ mod tokens;
 
 pub use analysis::{ANALYSIS_LIMIT, Analysis, Stance, analyze};
 pub use exclusion::{SpokenOf, excluded_object, recommends};
-pub(crate) use normalize::name_key;
 pub use normalize::normalized_hash;
 pub(crate) use normalize::{is_han, is_kana};
+pub(crate) use normalize::{name_key, normalized};
 pub use relation::{Relation, relation, relation_to_previous};

@@ -77,7 +77,7 @@ fn fold_case(chunk: &str, after_number: bool, shouted: bool, out: &mut String) {
 /// A text with everything removed that does not make it another text: width and
 /// composition of characters, runs of white space, case of ordinary words, the full stop
 /// or exclamation mark at its end.
-pub(super) fn normalized(text: &str) -> String {
+pub(crate) fn normalized(text: &str) -> String {
     let text = compatible(text);
     let shouted = is_shouted(&text);
     let mut out = String::with_capacity(text.len());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, State};
+use crate::forget::erase;
 use crate::index::cache::Slot;
 use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
@@ -81,6 +82,9 @@ impl Draft {
             None if self.card.links.is_empty() => Verdict::Create(Findings::default()),
             None => return Err(Error::NotFound { what: format!("card {}", self.card.links[0].to) }),
         };
+        if let (Verdict::Create(_), Some(tenant)) = (&verdict, batch.tenant(&self.tenant)?) {
+            erase::admit(batch, tenant, &self.card, self.dated)?;
+        }
         // Everything is decided; from here on only a broken store can fail.
         if let Some(model) = &self.model {
             batch.require_model(model)?;

@@ -64,6 +64,8 @@ pub(crate) struct Batch<'t> {
     /// Looked up once for all the writes of the batch.
     model: OnceCell<ModelRecord>,
     tenant_ids: RefCell<HashMap<String, TenantId>>,
+    /// Whether tenants have tombstones.
+    tombstones: RefCell<HashMap<TenantId, bool>>,
 }
 
 /// What a batch has changed, for those who are told after its commit.
@@ -100,6 +102,7 @@ impl<'t> Batch<'t> {
             writes: 0,
             model: OnceCell::new(),
             tenant_ids: RefCell::default(),
+            tombstones: RefCell::default(),
         }
     }
 
@@ -208,6 +211,26 @@ impl<'t> Batch<'t> {
             };
             Ok(before.get(key))
         })?
+    }
+
+    /// The seed of the store.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// True when something of a tenant was erased, with tombstones left.
+    pub(crate) fn has_tombstones(&self, tenant: TenantId) -> Result<bool> {
+        if let Some(known) = self.tombstones.borrow().get(&tenant) {
+            return Ok(*known);
+        }
+        let found = self.tables.tombstones(tenant)?.next().transpose()?.is_some();
+        self.tombstones.borrow_mut().insert(tenant, found);
+        Ok(found)
+    }
+
+    /// Notes that tombstones of a tenant come or go.
+    pub(super) fn tombstones_changed(&self, tenant: TenantId) {
+        self.tombstones.borrow_mut().remove(&tenant);
     }
 
     /// The identifier that a card created next in this tenant gets.

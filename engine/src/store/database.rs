@@ -220,6 +220,12 @@ impl Database {
         self.writer.refuse(reason);
     }
 
+    /// The seed of the store.
+    pub(crate) fn seed(&self) -> Result<u64> {
+        let seed = self.read()?.meta_number(META_SEED)?;
+        seed.ok_or_else(|| Error::corrupt("table meta key seed", "the seed is missing"))
+    }
+
     /// The directory of the store.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory

@@ -45,6 +45,10 @@ pub trait Io: fmt::Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
     /// True when something is at the path.
     fn exists(&self, path: &Path) -> bool;
+    /// True when that is a directory.
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
     /// Takes an exclusive lock held until the file is dropped; `None` when another holds it.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn IoFile>>>;
 }

@@ -101,6 +101,24 @@ impl<T: ReadBytes> Tables<T> {
         }))
     }
 
+    /// All items of all documents of a kind in a tenant: number of the document, of the item, and
+    /// the item.
+    pub(crate) fn all_items<D: DeserializeOwned>(
+        &self,
+        table: TableId,
+        tenant: TenantId,
+    ) -> Result<impl Iterator<Item = Numbered<(u64, u32), D>> + '_> {
+        let (first, end) = keys::range_of(table, tenant);
+        let range = self.range(&first, std::ops::Bound::Excluded(end.as_slice()))?;
+        Ok(range.map(move |entry| {
+            let (key, value) = entry.map_err(storage)?;
+            let numbers = keys::number_of_key(key.value()).zip(keys::item_of_key(key.value()));
+            let numbers = numbers
+                .ok_or_else(|| Error::corrupt(record::place(table, key.value()), "the key has no number"))?;
+            Ok((numbers, decode(table, key.value(), value.value())?))
+        }))
+    }
+
     /// What is noted of something erased.
     pub(crate) fn tombstone(&self, tenant: TenantId, kind: u8, hash: u128) -> Result<Option<Vec<u8>>> {
         let key = keys::tombstone(tenant, kind, hash);
@@ -209,11 +227,13 @@ impl Batch<'_> {
         bytes: &[u8],
     ) -> Result<()> {
         let key = keys::tombstone(tenant, kind, hash);
+        self.tombstones_changed(tenant);
         self.tables_mut().put(&key, &record::seal_bytes(TableId::Tombstones, &key, bytes))
     }
 
     /// Lifts a tombstone; false when there was none.
     pub(crate) fn remove_tombstone(&mut self, tenant: TenantId, kind: u8, hash: u128) -> Result<bool> {
+        self.tombstones_changed(tenant);
         self.tables_mut().remove(&keys::tombstone(tenant, kind, hash))
     }
 

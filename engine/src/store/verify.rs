@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::card::Card;
 use crate::store::cold::verify::{Met, meet};
 use crate::store::database::Database;
-use crate::store::keys::{self, TableId, TenantId};
+use crate::store::keys::{self, STORE, TableId, TenantId};
 use crate::store::record::{self, LoggedChange};
 use crate::store::tables::{Missing, ReadBytes, Stored, Tables};
 use crate::{Error, Result};
@@ -212,7 +212,7 @@ fn check<T: ReadBytes>(
         return Ok(());
     }
     let tenant = TenantId::of_key(key).ok_or_else(|| bad("the key has no tenant"))?;
-    if !known.contains(&tenant) {
+    if tenant != STORE && !known.contains(&tenant) {
         return Err(bad("belongs to no known tenant"));
     }
     match table {

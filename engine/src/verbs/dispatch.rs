@@ -101,6 +101,14 @@ struct To {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Check {
+    /// Also scan every file for what was erased.
+    #[serde(default)]
+    erased: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct NewPolicy {
     /// Takes the policy away when null.
     policy: Value,
@@ -287,10 +295,14 @@ fn run(store: &Store, request: Request) -> Result<Value> {
             value(store.statistics()?)
         }
         "verify" => {
-            fields::<Nothing>(rest)?;
+            let Check { erased } = fields(rest)?;
             let report = store.verify(|_| {})?;
-            let sound = report.is_sound();
+            let proof = if erased { Some(store.verify_erased()?) } else { None };
+            let sound = report.is_sound() && proof.as_ref().is_none_or(|proof| proof.found.is_empty());
             let mut answer = value(report)?;
+            if let Some(proof) = proof {
+                answer["erased"] = value(proof)?;
+            }
             answer["sound"] = sound.into();
             Ok(answer)
         }

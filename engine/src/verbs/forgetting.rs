@@ -160,7 +160,8 @@ pub struct PlanItem {
     pub state: State,
     /// Its track.
     pub track: Track,
-    /// Its category.
+    /// Its category, as long as the card is there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub category: String,
     /// The card that takes it over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -387,6 +388,8 @@ pub struct Proof {
     pub bytes: u64,
     /// Pieces of erased content that were looked for, as fingerprints.
     pub fingerprints: u64,
+    /// Cards whose content is too short or too uniform to be looked for.
+    pub unprovable: u64,
     /// Places where one was found: file and offset. Empty when the erasure is complete.
     pub found: Vec<String>,
 }

@@ -15,6 +15,7 @@
 //! | a fact from two conversations | a fact lives as long as one of its sources | [`deletion`] | `a_fact_told_in_two_sessions_*`, `a_fact_told_outside_of_sessions_*`, `by_condition_pinned_cards_stay_*` |
 //! | a deleted card among the hits | what is forgotten is in no read and takes no place | [`deletion`] | `a_forgotten_card_*`, `history_leaves_out_forgotten_relatives`, `what_is_told_again_*`, `what_another_speaker_told_meanwhile_*`, `restoring_gives_back_the_state_before` |
 //! | deleting twice, or what is not there | forgetting says what it did | [`deletion`] | `forgetting_says_what_it_did`, `a_dry_run_changes_nothing` |
+//! | a plan, and a card that is used before it is carried out; a rule over tenants of every size; erased words that come back | exactly what was planned and is unchanged is done, and can be taken back; what is erased leaves no byte and stays away | [`forgetting`] | all of the module |
 //! | two-character words of unsegmented scripts | words find what holds them, and only that | [`words`] | `words_inside_unsegmented_text_are_found`, `characters_that_only_adjoin_are_no_word` |
 //! | a question without a usable word | nothing, never everything | [`words`] | `a_question_without_a_usable_word_finds_nothing`, `query_text_is_never_a_condition_or_a_syntax_error` |
 //! | an identifier among thousands of paraphrases | an exact word outranks a likeness | [`words`] | `an_exact_identifier_comes_first_among_thousands_of_paraphrases` |
@@ -38,6 +39,7 @@ mod contradiction;
 mod deletion;
 mod exclusion;
 mod filters;
+mod forgetting;
 mod hostile;
 mod likeness;
 #[path = "../filter/naive.rs"]

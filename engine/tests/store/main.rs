@@ -8,6 +8,7 @@ mod damage;
 mod faults;
 #[path = "../common/faulty_io.rs"]
 mod faulty_io;
+mod forgetting;
 mod golden;
 mod import;
 mod lock;
