@@ -22,6 +22,7 @@
 
 pub mod calendar;
 pub mod card;
+mod cold;
 pub mod embed;
 mod engine;
 pub mod error;
@@ -34,7 +35,6 @@ pub mod fuzzing;
 pub mod graph;
 pub mod index;
 pub mod judge;
-mod cold;
 mod learn;
 pub mod recall;
 pub mod store;

@@ -28,6 +28,7 @@ impl Store {
         for (tenant, _) in tenants {
             self.cache().scrub(database, tenant)?;
         }
+        self.compact_cold()?;
         database.compact(progress)
     }
 
@@ -69,6 +70,13 @@ impl Store {
                 at.map_or_else(|| name.clone(), |at| format!("{name} at byte {}", at.offset))
             };
             places.extend(report.found.iter().map(|found| (*found, named(*found))));
+        }
+        for (tenant, _) in self.database().read()?.tenants()? {
+            self.database().cold_texts(tenant, |place, bytes| {
+                scanner.feed(bytes);
+                places.extend(scanner.finish().found.iter().map(|found| (*found, place.to_owned())));
+                Ok(())
+            })?;
         }
         if !places.is_empty() {
             let living = self.living(&mut scanner)?;
@@ -151,6 +159,7 @@ impl Tenant {
         store.inner.wiped.fetch_add(1, Ordering::AcqRel);
         store.policies_changed();
         store.cache().forget_tenant(database, id)?;
+        database.cold().forget_tenant(id)?;
         database.compact(|_| {})?;
         answer.proof = Proof { unprovable: answer.proof.unprovable, ..store.scan(&key, wanted)? };
         Ok(answer)

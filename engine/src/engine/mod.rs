@@ -3,6 +3,7 @@
 //! A [`Tenant`] handle is the only way to read or write memories. This room checks requests,
 //! turns text into vectors and hands the rest to the rooms that know the rules.
 
+mod cold;
 mod erasure;
 mod forgetting;
 mod model;

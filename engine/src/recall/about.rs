@@ -13,6 +13,7 @@ use crate::card::{Card, CardId};
 use crate::engine::Tenant;
 use crate::index::text::{Role, analyze_query};
 use crate::judge::name_key;
+use crate::recall::cold;
 use crate::recall::relations::{Relations, names, slots};
 use crate::recall::{Include, View};
 use crate::time::Timestamp;
@@ -73,6 +74,15 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
     }
     if let Some(id) = tenant.id()? {
         let tables = tenant.store().database().read()?;
+        for (text, phrase) in phrases.iter().filter(|(_, phrase)| !phrase.0.is_empty()) {
+            let key = name_key(text);
+            for id_of_cold in cold::with_words(tenant, &tables, id, text)? {
+                let card = tables.card(id, id_of_cold)?.filter(|card| view.shows(card));
+                if card.is_some_and(|card| names_or_says(&card, &key, phrase)) {
+                    found.insert(id_of_cold);
+                }
+            }
+        }
         for candidate in candidates.difference(&found.clone()) {
             let card = tables.card(id, *candidate)?;
             let about = |card: &Card| {
@@ -85,6 +95,15 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
         }
     }
     Ok(found.into_iter().collect())
+}
+
+/// True when a card names a thing, or its words are in one of its texts.
+fn names_or_says(card: &Card, key: &str, phrase: &Phrase) -> bool {
+    let ends = card.fact.iter().flat_map(|fact| [&fact.entity, &fact.value]);
+    let mentions = card.mentions.iter().map(|mention| &mention.name);
+    ends.chain(&card.entities).chain(mentions).any(|name| name_key(name) == *key)
+        || card.tags.iter().chain(&card.merge_key).any(|text| phrase.is_in(text))
+        || card.summary.iter().chain([&card.content]).any(|text| phrase.is_in(text))
 }
 
 /// Words in a row, in lower case, without an English plural's or owner's ending.

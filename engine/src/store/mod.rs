@@ -24,8 +24,8 @@ mod verify;
 mod writer;
 
 pub(crate) use batch::{Applied, Batch};
-pub use cold::ColdStatistics;
-pub(crate) use cold::{Described, Freezing, Frozen, OpenSegment, Rewritten};
+pub use cold::{ColdStatistics, Frozen, Rewritten};
+pub(crate) use cold::{Described, Freezing};
 pub use compact::Compacted;
 pub(crate) use database::{Database, DatabaseOptions, ModelRecord, read_model};
 pub(crate) use keys::{Detail, Lookup, LookupKey, STORE, TableId, TenantId};

@@ -252,6 +252,11 @@ impl<T: ReadBytes> Tables<T> {
             .collect()
     }
 
+    /// The cold tier, where it is open.
+    pub(super) fn cold(&self) -> Option<&ColdReader> {
+        self.cold.as_ref()
+    }
+
     /// True when the tenant is there, and was not wiped.
     pub(crate) fn has_tenant(&self, tenant: TenantId) -> Result<bool> {
         Ok(self.get(&keys::tenant(tenant))?.is_some())
@@ -284,7 +289,9 @@ impl<T: ReadBytes> Tables<T> {
         let records = cold.records(tenant, id, stub)?;
         match records.is_empty() {
             false => Ok(records),
-            true => Err(Error::corrupt(record::place(TableId::Cards, &keys::card(tenant, id)), "no versions")),
+            true => {
+                Err(Error::corrupt(record::place(TableId::Cards, &keys::card(tenant, id)), "no versions"))
+            }
         }
     }
 
@@ -307,18 +314,19 @@ impl<T: ReadBytes> Tables<T> {
     }
 
     /// Reads all of a cold card's records, oldest version first.
-    pub(super) fn open_cold(
-        &self,
-        tenant: TenantId,
-        id: CardId,
-        records: &[Vec<u8>],
-    ) -> Result<Vec<Stored>> {
+    pub(super) fn open_cold(&self, tenant: TenantId, id: CardId, records: &[Vec<u8>]) -> Result<Vec<Stored>> {
         let versions = (0..records.len()).map(|at| Self::open_cold_version(tenant, id, records, at));
         versions.filter_map(Result::transpose).collect()
     }
 
     /// One version of a cold card.
-    fn cold_version(&self, tenant: TenantId, id: CardId, stub: &Stub, version: u32) -> Result<Option<Stored>> {
+    fn cold_version(
+        &self,
+        tenant: TenantId,
+        id: CardId,
+        stub: &Stub,
+        version: u32,
+    ) -> Result<Option<Stored>> {
         let Some(at) = version.checked_sub(1) else { return Ok(None) };
         if version > stub.version {
             return Ok(None);
@@ -473,7 +481,7 @@ impl<T: ReadBytes> Tables<T> {
         let after = after.unwrap_or(CardId::from_bytes([0; 16]));
         let (low, high) = (keys::card(tenant, after), keys::card(tenant, CardId::from_bytes([255; 16])));
         let bounds = (Bound::Excluded(low.as_slice()), Bound::Included(high.as_slice()));
-        Ok(self.table.range::<&[u8]>(bounds).map_err(storage)?.map(|entry| {
+        Ok(self.table.range::<&[u8]>(bounds).map_err(storage)?.map(move |entry| {
             let (key, value) = entry.map_err(storage)?;
             self.present(tenant, card_of(key.value())?, key.value(), value.value())
         }))

@@ -15,8 +15,9 @@ mod stub;
 mod thaw;
 pub(in crate::store) mod verify;
 
-pub(crate) use freeze::{Described, Freezing, Frozen};
-pub(crate) use rewrite::Rewritten;
+pub use freeze::Frozen;
+pub(crate) use freeze::{Described, Freezing};
+pub use rewrite::Rewritten;
 pub(crate) use stub::{Stub, is_stub};
 
 use std::collections::{HashMap, VecDeque};
@@ -121,6 +122,8 @@ pub(crate) struct ColdStore {
     directory: PathBuf,
     state: Mutex<State>,
     blocks: Mutex<VecDeque<KeptBlock>>,
+    /// By segment, how many cards have left it and their positions, as last asked for.
+    left: Mutex<HashMap<SegmentKey, (u32, Arc<Vec<u32>>)>>,
     /// Held by who makes or removes files.
     work: Mutex<()>,
 }
@@ -144,7 +147,8 @@ impl ColdStore {
     /// The segments below a store directory.
     pub(crate) fn new(io: Arc<dyn Io>, directory: &Path) -> Self {
         let directory = directory.join(COLD_DIRECTORY);
-        Self { io, directory, state: Mutex::default(), blocks: Mutex::default(), work: Mutex::new(()) }
+        let (state, blocks, left) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { io, directory, state, blocks, left, work: Mutex::new(()) }
     }
 
     /// To be taken before a snapshot of the store is.
@@ -194,11 +198,7 @@ impl ColdStore {
         };
         let segment = Segment::open(at(&path, Mapped::open(&*file))?).map_err(bad)?;
         if (segment.tenant(), u64::from(segment.number())) != (key.0.0, key.1) {
-            return Err(bad(format!(
-                "it is segment {} of tenant {}",
-                segment.number(),
-                segment.tenant()
-            )));
+            return Err(bad(format!("it is segment {} of tenant {}", segment.number(), segment.tenant())));
         }
         Ok(segment)
     }
@@ -208,7 +208,12 @@ impl ColdStore {
         Error::corrupt(self.path(key).display().to_string(), error.to_string())
     }
 
-    fn block(&self, key: SegmentKey, segment: &OpenSegment, number: u32) -> Result<Arc<DecodedBlock<'static>>> {
+    fn block(
+        &self,
+        key: SegmentKey,
+        segment: &OpenSegment,
+        number: u32,
+    ) -> Result<Arc<DecodedBlock<'static>>> {
         {
             let mut blocks = self.blocks.lock();
             if let Some(found) = blocks.iter().position(|(k, n, _)| (*k, *n) == (key, number))
@@ -231,7 +236,7 @@ impl ColdStore {
     ///
     /// # Errors
     /// [`Error::Corrupt`] naming file and place when they are damaged, or are another card's.
-    fn records(&self, tenant: TenantId, id: CardId, stub: &Stub) -> Result<Vec<Vec<u8>>> {
+    pub(super) fn records(&self, tenant: TenantId, id: CardId, stub: &Stub) -> Result<Vec<Vec<u8>>> {
         let (key, position) = ((tenant, stub.segment), stub.position);
         let segment = self.segment(key)?;
         let damaged = |error| self.damaged(key, error);
@@ -280,6 +285,7 @@ impl ColdStore {
             state.sweep();
         }
         self.blocks.lock().retain(|((of, number), ..)| *of != tenant || !numbers.contains(number));
+        self.left.lock().retain(|(of, number), _| *of != tenant || !numbers.contains(number));
         for number in numbers {
             let path = self.path((tenant, *number));
             remove_file(self.io.as_ref(), &path)?;
@@ -312,6 +318,20 @@ impl ColdStore {
         Ok(removed)
     }
 
+    /// The tenants that have a directory of segments, whether or not they are there.
+    pub(super) fn tenants(&self) -> Result<Vec<TenantId>> {
+        if !self.io.exists(&self.directory) {
+            return Ok(vec![]);
+        }
+        let mut found = Vec::new();
+        for path in at(&self.directory, self.io.list(&self.directory))? {
+            let name = path.file_name().and_then(|name| name.to_str()).filter(|name| name.len() == 8);
+            let tenant = name.and_then(|name| u32::from_str_radix(name, 16).ok()).map(TenantId);
+            found.extend(tenant.filter(|tenant| tenant_directory(&self.directory, *tenant) == path));
+        }
+        Ok(found)
+    }
+
     /// Removes every segment file of a tenant whose records are gone; gives how many.
     pub(crate) fn forget_tenant(&self, tenant: TenantId) -> Result<usize> {
         let _work = self.work();
@@ -323,6 +343,7 @@ impl ColdStore {
             state.sweep();
         }
         self.blocks.lock().retain(|(key, ..)| key.0 != tenant);
+        self.left.lock().retain(|key, _| key.0 != tenant);
         let removed = self.remove_unlisted(tenant, |_| false)?;
         let directory = self.tenant_directory(tenant);
         if self.io.exists(&directory) && at(&directory, self.io.list(&directory))?.is_empty() {
@@ -401,6 +422,19 @@ impl<T: ReadBytes> Tables<T> {
             .collect()
     }
 
+    /// As [`Tables::left`], remembered for the next question.
+    pub(crate) fn left_of(&self, key: SegmentKey, listed: &SegmentRecord) -> Result<Arc<Vec<u32>>> {
+        let Some(cold) = self.cold().filter(|_| listed.dead > 0) else { return Ok(Arc::default()) };
+        if let Some((dead, left)) = cold.left.lock().get(&key)
+            && *dead == listed.dead
+        {
+            return Ok(left.clone());
+        }
+        let left = Arc::new(self.left(key)?);
+        cold.left.lock().insert(key, (listed.dead, left.clone()));
+        Ok(left)
+    }
+
     /// Figures of a tenant's cold cards.
     pub(crate) fn cold_statistics(&self, tenant: TenantId) -> Result<ColdStatistics> {
         let mut figures = ColdStatistics::default();
@@ -434,7 +468,7 @@ impl Database {
     /// something erased cannot see. Gives a place with each.
     ///
     /// # Errors
-    /// When the store cannot be read, or a segment is damaged; [`visit`] may end it, too.
+    /// When the store cannot be read, or a segment is damaged; `visit` may end it, too.
     pub(crate) fn cold_texts(
         &self,
         tenant: TenantId,

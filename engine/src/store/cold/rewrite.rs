@@ -44,7 +44,8 @@ type Group = Vec<(u64, SegmentRecord)>;
 /// Which segments are made anew, together with which others.
 fn groups(segments: Group, most: usize) -> Vec<Group> {
     let live = |listed: &SegmentRecord| listed.cards.saturating_sub(listed.dead) as usize;
-    let due = |listed: &SegmentRecord| listed.purged > 0 || u64::from(listed.dead) * 2 > u64::from(listed.cards);
+    let due =
+        |listed: &SegmentRecord| listed.purged > 0 || u64::from(listed.dead) * 2 > u64::from(listed.cards);
     let small = |listed: &SegmentRecord| live(listed) * 4 < most;
     let few = segments.iter().filter(|(_, listed)| small(listed)).count() < 2;
     let chosen = segments.into_iter().filter(|(_, listed)| due(listed) || (!few && small(listed)));
@@ -68,6 +69,28 @@ fn groups(segments: Group, most: usize) -> Vec<Group> {
 }
 
 impl Database {
+    /// [`Database::rewrite_segments`] of every tenant; files that nothing lists are removed.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn compact_cold(&self, most: usize) -> Result<Rewritten> {
+        let mut all = Rewritten::default();
+        // A tenant is registered before it has a file, so the files are looked at first.
+        let with_files = self.cold().tenants()?;
+        let tenants = self.read()?.tenants()?;
+        for wiped in with_files.iter().filter(|with| tenants.iter().all(|(tenant, _)| tenant != *with)) {
+            self.cold().forget_tenant(*wiped)?;
+        }
+        for (tenant, _) in tenants {
+            let done = self.rewrite_segments(tenant, most)?;
+            all.removed += done.removed;
+            all.made += done.made;
+            all.bytes_before += done.bytes_before;
+            all.bytes_after += done.bytes_after;
+        }
+        Ok(all)
+    }
+
     /// Makes those segments of a tenant anew that much has left, or from which something was
     /// purged; `most` is how many cards one holds.
     ///
@@ -117,7 +140,8 @@ impl Database {
         {
             let mut carriers = Vec::with_capacity(open.len());
             for (key, segment, _) in &open {
-                let carrier: Carrier<'_, _> = carrier_of(segment).map_err(|error| self.cold().damaged(*key, error))?;
+                let carrier: Carrier<'_, _> =
+                    carrier_of(segment).map_err(|error| self.cold().damaged(*key, error))?;
                 carriers.push(carrier);
             }
             for (id, place, position) in cards {
@@ -146,7 +170,9 @@ impl Database {
     }
 }
 
-fn carrier_of(segment: &OpenSegment) -> Result<Carrier<'_, crate::store::mapped::Mapped>, crate::cold::SegmentError> {
+fn carrier_of(
+    segment: &OpenSegment,
+) -> Result<Carrier<'_, crate::store::mapped::Mapped>, crate::cold::SegmentError> {
     Carrier::new(segment)
 }
 

@@ -42,7 +42,10 @@ impl Database {
             if live + u64::from(listed.dead) != u64::from(listed.cards) {
                 report.find(
                     &record,
-                    format!("{live} cards lead into a segment of {}, which {} have left", listed.cards, listed.dead),
+                    format!(
+                        "{live} cards lead into a segment of {}, which {} have left",
+                        listed.cards, listed.dead
+                    ),
                 );
             }
             match tables.left(key) {
@@ -71,7 +74,8 @@ impl Database {
             }
         }
         for (key, count) in met.iter().filter(|(key, _)| key.0 == tenant) {
-            let listed: Result<Option<super::SegmentRecord>> = tables.document(TableId::Segments, tenant, key.1);
+            let listed: Result<Option<super::SegmentRecord>> =
+                tables.document(TableId::Segments, tenant, key.1);
             if matches!(listed, Ok(None)) {
                 let place = self.cold().path(*key).display().to_string();
                 report.find(place, format!("{count} cards lead to this segment, which is not listed"));
