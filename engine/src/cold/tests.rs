@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use super::search::Candidate;
 use super::*;
 
 /// A card that owns what it is made of.

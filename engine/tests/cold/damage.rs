@@ -38,7 +38,11 @@ fn damage_names_its_file_and_place() {
         let store = world.open();
         let report = store.verify(|_| {}).unwrap();
         let named = file.display().to_string();
-        assert!(report.findings.iter().any(|finding| finding.place == named), "{what}: {:?}", report.findings);
+        assert!(
+            report.findings.iter().any(|finding| finding.place == named),
+            "{what}: {:?}",
+            report.findings
+        );
         assert_eq!(get(&store, 0).is_ok(), readable, "{what}");
         let error = get(&store, 399).unwrap_err();
         assert_eq!(error.code(), "corrupt", "{what}: {error}");

@@ -1,10 +1,10 @@
 //! What is purged or wiped leaves no byte in the cold tier; a copy is whole.
 
-use memcards::{Forget, Include, Store, Wipe};
+use memcards::{Action, Apply, Forget, Include, MakePlan, Store, Wipe};
+use serde_json::json;
 
 use crate::{World, archived, ask, export, first, get, segments, sound};
 
-/// True when a text is somewhere in the decompressed blocks: an export shows all of them.
 fn holds(store: &Store, text: &str) -> bool {
     String::from_utf8_lossy(&export(store)).contains(text)
 }
@@ -17,7 +17,13 @@ fn what_is_purged_leaves_its_segment() {
     let (tenant, ids) = archived(&world, &store, "anna", 100);
     store.freeze(None, None).unwrap();
     let before = segments(&world.directory);
-    tenant.forget(Forget { id: Some(ids[50]), purge: true, ..Forget::default() }).unwrap();
+    tenant.forget(Forget { id: Some(ids[50]), ..Forget::default() }).unwrap();
+    world.pass(1);
+    let policy = Some(json!({ "defaults": { "grace": "0s" } }));
+    let request = MakePlan { policy, rules: vec![Action::Purge], consent: true, ..MakePlan::default() };
+    let plan = tenant.plan(&request).unwrap();
+    assert_eq!(plan.totals.items, 1);
+    tenant.apply(Apply { plan: Some(plan.plan), ..Apply::default() }).unwrap();
     assert!(!holds(&store, "word50"));
     sound(&store);
     assert_eq!(first(&ask(&tenant, "word50", &[Include::Archived])).filter(|id| *id == ids[50]), None);

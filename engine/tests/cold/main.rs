@@ -35,8 +35,13 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(directory: &Path) -> Self {
         let clock = Arc::new(ManualClock::new("2024-01-01T00:00:00Z".parse().unwrap()));
-        let options =
-            Options { clock: clock.clone(), embedder: None, cache_bytes: 4 << 20, seed: 5, ..Options::default() };
+        let options = Options {
+            clock: clock.clone(),
+            embedder: None,
+            cache_bytes: 4 << 20,
+            seed: 5,
+            ..Options::default()
+        };
         Self { clock, options, directory: directory.join("store") }
     }
 

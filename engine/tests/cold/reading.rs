@@ -37,7 +37,10 @@ fn nothing_is_lost_by_freezing() {
         let now = tenant.statistics().unwrap();
         assert_eq!((&now.states, &now.categories, now.vectors), (&figures.states, &figures.categories, 150));
         let after = sound(store);
-        assert_eq!((after.cards, after.versions, after.vectors), (report.cards, report.versions, report.vectors));
+        assert_eq!(
+            (after.cards, after.versions, after.vectors),
+            (report.cards, report.versions, report.vectors)
+        );
         assert_eq!((after.segments, store.cold_statistics().unwrap().cards), (1, 150));
     };
     check(&store);

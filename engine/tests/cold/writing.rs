@@ -24,7 +24,10 @@ fn what_is_used_comes_back() {
         let after = history(&tenant, ids[30]);
         assert_eq!(after.versions[..before.versions.len()], before.versions[..]);
         assert_eq!(after.versions.len(), before.versions.len() + 1);
-        assert_eq!(ask(&tenant, "word30", &EVERYTHING).hits.iter().filter(|h| h.card.id == ids[30]).count(), 1);
+        assert_eq!(
+            ask(&tenant, "word30", &EVERYTHING).hits.iter().filter(|h| h.card.id == ids[30]).count(),
+            1
+        );
         sound(&store);
         assert_eq!(store.cold_statistics().unwrap().cards, 99);
         std::fs::remove_dir_all(world.directory.join("index")).ok();

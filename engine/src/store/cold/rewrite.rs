@@ -16,6 +16,7 @@ use crate::store::cold::{OpenSegment, SegmentKey, SegmentRecord, dead_key};
 use crate::store::database::Database;
 use crate::store::keys::{TableId, TenantId};
 use crate::store::record;
+use crate::store::tables::{ReadBytes, Tables};
 use crate::{Error, Result};
 
 /// What was done to the segments of a store.
@@ -42,13 +43,17 @@ struct Moved {
 type Group = Vec<(u64, SegmentRecord)>;
 
 /// Which segments are made anew, together with which others.
-fn groups(segments: Group, most: usize) -> Vec<Group> {
+fn groups(segments: Group, most: usize, erased: &HashSet<u64>) -> Vec<Group> {
     let live = |listed: &SegmentRecord| listed.cards.saturating_sub(listed.dead) as usize;
-    let due =
-        |listed: &SegmentRecord| listed.purged > 0 || u64::from(listed.dead) * 2 > u64::from(listed.cards);
+    let due = |number: u64, listed: &SegmentRecord| {
+        listed.purged > 0
+            || erased.contains(&number)
+            || u64::from(listed.dead) * 2 > u64::from(listed.cards)
+    };
     let small = |listed: &SegmentRecord| live(listed) * 4 < most;
     let few = segments.iter().filter(|(_, listed)| small(listed)).count() < 2;
-    let chosen = segments.into_iter().filter(|(_, listed)| due(listed) || (!few && small(listed)));
+    let chosen =
+        segments.into_iter().filter(|(number, listed)| due(*number, listed) || (!few && small(listed)));
     let mut groups: Vec<Group> = Vec::new();
     for (number, listed) in chosen {
         let fits = |group: &&mut Group| {
@@ -64,7 +69,7 @@ fn groups(segments: Group, most: usize) -> Vec<Group> {
         }
     }
     // One by itself is only made anew for a reason.
-    groups.retain(|group| group.len() > 1 || due(&group[0].1));
+    groups.retain(|group| group.len() > 1 || due(group[0].0, &group[0].1));
     groups
 }
 
@@ -103,8 +108,14 @@ impl Database {
         let tables = self.read()?;
         let segments = tables.segments(tenant)?;
         self.cold().remove_unlisted(tenant, |number| segments.iter().any(|(other, _)| *other == number))?;
+        let mut erased = HashSet::new();
+        for (number, listed) in segments.iter().filter(|(_, listed)| listed.dead > 0) {
+            if self.holds_erased(&tables, (tenant, *number), listed)? {
+                erased.insert(*number);
+            }
+        }
         drop(tables);
-        for group in groups(segments, most.max(1)) {
+        for group in groups(segments, most.max(1), &erased) {
             done.bytes_before += group.iter().map(|(_, listed)| listed.bytes).sum::<u64>();
             let numbers: Vec<u64> = group.iter().map(|(number, _)| *number).collect();
             let made = self.rewrite_group(tenant, &group)?;
@@ -114,6 +125,24 @@ impl Database {
             done.bytes_after += made;
         }
         Ok(done)
+    }
+
+    /// True when a card that has left a segment is not there any more: it came back first, and
+    /// was purged then.
+    fn holds_erased<T: ReadBytes>(
+        &self,
+        tables: &Tables<T>,
+        key: SegmentKey,
+        listed: &SegmentRecord,
+    ) -> Result<bool> {
+        let segment = self.cold().segment(key)?;
+        for position in tables.left_of(key, listed)?.iter() {
+            let id = segment.id(*position).map_err(|error| self.cold().damaged(key, error))?;
+            if !tables.has_card(key.0, CardId::from_bytes(id))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Gives the size of the new segment; 0 when none was needed.
