@@ -11,7 +11,9 @@ use memcards::Timestamp;
 use memcards::card::{CardId, Link, LinkKind};
 use serde::de::DeserializeOwned;
 
-use crate::commands::{admin, change, exchange, read, recall, relations, remember};
+use crate::commands::{
+    admin, aging, change, exchange, forgetting, policy, read, recall, relations, remember,
+};
 use crate::failure::EXIT_CODES;
 
 /// memcards: a memory for agents and people, on this machine and offline.
@@ -111,6 +113,23 @@ pub(crate) enum Command {
     Forget(change::ForgetArguments),
     /// Bring forgotten cards back
     Restore(change::RestoreArguments),
+    /// Say which recalled cards were of use and which were wrong
+    Feedback(forgetting::FeedbackArguments),
+    /// Find out what the rules would forget, with reasons; changes no card
+    Plan(Box<forgetting::PlanArguments>),
+    /// List plans and runs
+    Plans(forgetting::PlansArguments),
+    /// Carry out exactly what a plan says
+    Apply(forgetting::ApplyArguments),
+    /// Take back what a run has done
+    Undo(forgetting::UndoArguments),
+    /// Say what happens to cards by themselves; of the store unless --tenant names one
+    Policy(policy::PolicyArguments),
+    /// Play a policy over the cards there are, day by day; changes nothing
+    Simulate(aging::SimulateArguments),
+    /// Count cards by state and age; of all tenants unless --tenant names one
+    #[command(after_help = example!("memcards tiers", "memcards tiers --tenant anna"))]
+    Tiers(NoArguments),
     /// Show who changed a card when, why and how
     History(read::HistoryArguments),
     /// Say how one thing relates to another
@@ -126,11 +145,15 @@ pub(crate) enum Command {
     /// Give every card a vector of the present model; all tenants unless --tenant names one
     #[command(after_help = example!("memcards reembed", "memcards reembed --encoder ./e5-small --replace-model"))]
     Reembed(NoArguments),
+    /// Write the store file anew, smaller and without erased bytes
+    #[command(after_help = example!("memcards compact"))]
+    Compact(NoArguments),
+    /// Remove a tenant with every byte of it, and prove it; there is no undo
+    Wipe(aging::WipeArguments),
     /// Copy the store into a new directory while it stays in use
     Backup(admin::BackupArguments),
     /// Read everything and check every checksum; changes nothing
-    #[command(after_help = example!("memcards verify"))]
-    Verify(NoArguments),
+    Verify(admin::VerifyArguments),
     /// Show figures of the store or, with --tenant, of a tenant
     #[command(after_help = example!("memcards stats", "memcards stats --tenant anna --json"))]
     Stats(NoArguments),

@@ -17,7 +17,7 @@ pub(crate) const EXIT_CODES: &str = "Exit codes:
   3  not found: no such card, tenant or store
   4  conflict: the store is not in the state that the request expects
   5  locked by another process, or busy
-  6  verify found damage";
+  6  verify found damage, or bytes that were erased";
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) enum Failure {
     Engine(Error),
     /// The answer is on standard output already, and says this code.
     Answered(String),
-    /// `verify` ran and found damage; its report is on standard output.
+    /// `verify` found damage, or `wipe` left bytes behind; the report is on standard output.
     Damage,
     /// Standard output could not be written.
     Output(io::Error),
@@ -100,6 +100,12 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         }
         Error::NotFound { what } if what.starts_with("card") => {
             "`memcards list` shows the cards of a tenant; --tenant NAME chooses the tenant"
+        }
+        Error::NotFound { what } if what.starts_with("plan-") || what.starts_with("run-") => {
+            "`memcards plans` lists plans and runs; --tenant NAME chooses the tenant"
+        }
+        Error::Conflict { message } if message.starts_with("plan-") => {
+            "`memcards plan show PLAN` shows a plan again, `memcards plan` makes a new one"
         }
         Error::Erased { id, .. } => return Some(format!("`memcards restore {id}` lets them in again")),
         Error::Conflict { .. } => "read the card again (`memcards get ID`) and repeat what still holds",

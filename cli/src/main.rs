@@ -56,6 +56,9 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Completions(arguments) => commands::admin::completions(&arguments, out),
         Command::Demo(_) => demo::run(&global, out),
         Command::Shell(_) => shell::run(&global, out),
+        Command::Policy(arguments) if arguments.is_about_presets() => {
+            commands::policy::presets(&arguments, global.json, out)
+        }
         command => {
             let door = store::open(&global, command.creates())?;
             commands::run(command, &door, out)

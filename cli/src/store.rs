@@ -21,6 +21,8 @@ pub(crate) struct Door {
     pub(crate) named_tenant: Option<String>,
     /// Print exactly one JSON value.
     pub(crate) json: bool,
+    /// What a command that is shown begins with, so that it finds this store.
+    pub(crate) program: String,
 }
 
 impl Door {
@@ -56,7 +58,22 @@ pub(crate) fn open_at(global: &Global, create: bool, start: Timestamp) -> Result
     let seed = if manual { 0 } else { RandomState::new().hash_one("memcards") };
     let options = Options { create, clock, seed, ..options(global)? };
     let store = Store::open(directory(global)?, options)?;
-    Ok(Door { store, named_tenant: global.tenant.clone(), json: global.json })
+    Ok(Door { store, named_tenant: global.tenant.clone(), json: global.json, program: program(global) })
+}
+
+/// How a command that is shown begins.
+fn program(global: &Global) -> String {
+    match &global.store {
+        Some(directory) if std::env::var_os("MEMCARDS_STORE").as_deref() != Some(directory.as_os_str()) => {
+            let shown = crate::render::printable(&directory.display().to_string());
+            let plain = shown.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c));
+            match plain {
+                true => format!("memcards --store {shown} "),
+                false => format!("memcards --store '{}' ", shown.replace('\'', "'\\''")),
+            }
+        }
+        _ => "memcards ".to_owned(),
+    }
 }
 
 /// The options that are the same for every command.

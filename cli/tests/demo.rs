@@ -107,6 +107,25 @@ fn forgotten_is_not_found_and_restored_is() {
 }
 
 #[test]
+fn what_is_over_goes_with_a_reason_and_comes_back() {
+    let steps = steps(&Place::new());
+    let plan = only(&steps, "plan");
+    assert_eq!(plan["totals"]["actions"], serde_json::json!({"fade": 1}));
+    let item = &plan["items"][0];
+    assert_eq!(
+        (&item["category"], &item["rule"]),
+        (&"task_state".into(), &"fade_below (built-in: defaults)".into())
+    );
+    let note = "四月二十号之前提醒阿禾向消防报备乐烧。";
+    assert_eq!(item["excerpt"], note);
+    assert_eq!(only(&steps, "apply")["applied"], Value::Array(vec![item["id"].clone()]));
+    assert_eq!(only(&steps, "undo")["restored"], Value::Array(vec![item["id"].clone()]));
+    let asked = answers(&steps, "向消防报备什么？");
+    assert!(contents(asked[0]).is_empty());
+    assert_eq!(contents(asked[1]), [note]);
+}
+
+#[test]
 fn the_store_is_sound() {
     let report = only(&steps(&Place::new()), "verify").clone();
     assert_eq!(report["findings"], Value::Array(vec![]));

@@ -24,6 +24,15 @@ pub(crate) struct BackupArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = example!("memcards verify", "memcards verify --erased"))]
+pub(crate) struct VerifyArguments {
+    /// Look in every byte of every file for what was purged, too; before a `compact` some of it
+    /// is still in pages that are free
+    #[arg(long)]
+    erased: bool,
+}
+
+#[derive(Args)]
 #[command(after_help = example!("memcards completions bash > memcards.bash"))]
 pub(crate) struct CompletionsArguments {
     /// The shell
@@ -60,9 +69,9 @@ pub(crate) fn reembed(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn verify(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn verify(arguments: &VerifyArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
     if door.json {
-        let answer = answer(door, "verify", json!({}), None)?;
+        let answer = answer(door, "verify", json!({ "erased": arguments.erased }), None)?;
         print_answer(&answer, out)?;
         return if answer["sound"] == json!(false) { Err(Failure::Damage) } else { Ok(()) };
     }
@@ -75,9 +84,14 @@ pub(crate) fn verify(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
         "read {} tenants, {} cards, {} earlier versions, {} vectors, {} changes, {} index files",
         report.tenants, report.cards, report.versions, report.vectors, report.changes, report.index_files,
     )?;
+    let proof = if arguments.erased { Some(door.store.verify_erased()?) } else { None };
+    if let Some(proof) = &proof {
+        super::aging::show_proof(proof, out)?;
+    }
     if report.is_sound() {
         writeln!(out, "{good}sound{good:#}: every checksum fits and the records agree")?;
-        return Ok(());
+        let clean = proof.is_none_or(|proof| proof.found.is_empty());
+        return if clean { Ok(()) } else { Err(Failure::Damage) };
     }
     for finding in &report.findings {
         let (place, detail) = (render::printable(&finding.place), render::printable(&finding.detail));
@@ -122,7 +136,7 @@ pub(crate) fn statistics(door: &Door, out: &mut dyn Write) -> Result<(), Failure
 }
 
 /// A size in the unit that suits it.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..=1_048_575 => format!("{:.1} KiB", bytes as f64 / 1024.0),
         1_048_576..=1_073_741_823 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),

@@ -5,15 +5,22 @@ use std::io::{self, Write};
 use clap::Args;
 use memcards::card::{CardId, Polarity, Provenance};
 use memcards::filter::Filter;
-use memcards::{Correct, Corrected, Forget, Forgotten, How, Restore, Restored, Skipped, Timestamp};
+use memcards::{
+    Correct, Corrected, Error, Forget, Forgotten, Get, How, Include, Restore, Restored, RunId, Skipped,
+    Tenant, Timestamp,
+};
 use serde_json::{Map, Value};
 
 use super::remember::{fact, show_affected};
 use super::verb;
 use crate::arguments::{Json, example, json_names, names};
 use crate::failure::Failure;
+use crate::render::table::{counted, cut, days};
 use crate::render::{self, style};
 use crate::store::Door;
+
+/// Cards that a table shows.
+const LISTED: usize = 50;
 
 #[derive(Args)]
 #[command(after_help = example!(
@@ -96,7 +103,8 @@ pub(crate) struct CorrectArguments {
 #[derive(Args)]
 #[command(after_help = example!(
     "memcards forget 0187d63c82c0000000400021a7f3c9e4 --reason asked",
-    r#"memcards forget --filter '{"field":"session","eq":"kickoff"}' --dry-run"#
+    r#"memcards forget --filter '{"field":"session","eq":"kickoff"}' --dry-run"#,
+    r#"memcards forget --about "Otto Lang" --dry-run"#
 ))]
 pub(crate) struct ForgetArguments {
     /// The cards
@@ -105,6 +113,9 @@ pub(crate) struct ForgetArguments {
     /// All cards that satisfy a condition instead, as JSON
     #[arg(long, value_name = "JSON")]
     filter: Option<Json<Filter>>,
+    /// All cards about somebody or something instead, under any name that is known for it
+    #[arg(long, value_name = "NAME")]
+    about: Option<String>,
     /// Only say what would be forgotten
     #[arg(long)]
     dry_run: bool,
@@ -117,11 +128,17 @@ pub(crate) struct ForgetArguments {
 }
 
 #[derive(Args)]
-#[command(after_help = example!("memcards restore 0187d63c82c0000000400021a7f3c9e4"))]
+#[command(after_help = example!(
+    "memcards restore 0187d63c82c0000000400021a7f3c9e4",
+    "memcards restore --run run-0123456789abcdef"
+))]
 pub(crate) struct RestoreArguments {
     /// The cards
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID", required_unless_present = "run")]
     ids: Vec<CardId>,
+    /// All that a run has forgotten instead, as `forget` named it
+    #[arg(long, value_name = "RUN", conflicts_with = "ids")]
+    run: Option<RunId>,
     /// Who asks, for the history
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
@@ -176,33 +193,90 @@ pub(crate) fn forget(arguments: ForgetArguments, door: &Door, out: &mut dyn Writ
         id: None,
         ids: arguments.ids,
         filter: arguments.filter.map(|json| json.0),
+        about: arguments.about,
         dry_run: arguments.dry_run,
         actor: arguments.actor,
         reason: arguments.reason,
     };
-    verb(door, out, "forget", request, |tenant, request| tenant.forget(request), show_forgotten)
+    if request.dry_run && !door.json {
+        let tenant = door.tenant()?;
+        let answer = tenant.forget(request)?;
+        return show_dry_run(&answer, &tenant, out);
+    }
+    let show = |answer: &Forgotten, out: &mut dyn Write| show_forgotten(answer, &door.program, out);
+    verb(door, out, "forget", request, |tenant, request| tenant.forget(request), show)
 }
 
-/// Shows which cards are forgotten.
-pub(crate) fn show_forgotten(answer: &Forgotten, out: &mut dyn Write) -> io::Result<()> {
-    let word = if answer.dry_run { "would be forgotten" } else { "forgotten" };
-    show_changed(&answer.forgotten, word, out)?;
+/// Shows which cards are forgotten, and how to take it back.
+pub(crate) fn show_forgotten(answer: &Forgotten, program: &str, out: &mut dyn Write) -> io::Result<()> {
+    show_changed(&answer.forgotten, "forgotten", out)?;
     show_changed(&answer.detached, "said elsewhere too: only those sources go", out)?;
     show_skipped(&answer.skipped, out)?;
-    if answer.forgotten.is_empty() && answer.detached.is_empty() && answer.skipped.is_empty() {
-        writeln!(out, "no card satisfies the condition; nothing forgotten")?;
+    show_none(answer, out)?;
+    if let Some(run) = &answer.run {
+        let strong = style::STRONG;
+        writeln!(out, "take it back: {strong}{program}undo {run}{strong:#}")?;
     }
     Ok(())
 }
 
+fn show_none(answer: &Forgotten, out: &mut dyn Write) -> io::Result<()> {
+    match answer.forgotten.is_empty() && answer.detached.is_empty() && answer.skipped.is_empty() {
+        true => writeln!(out, "no card satisfies the condition; nothing forgotten"),
+        false => Ok(()),
+    }
+}
+
+/// Shows which cards would be forgotten, as a table.
+fn show_dry_run(answer: &Forgotten, tenant: &Tenant, out: &mut dyn Write) -> Result<(), Failure> {
+    let now = tenant.store().clock().now();
+    let lists = [
+        ("would be forgotten", &answer.forgotten),
+        ("said elsewhere too: only those sources would go", &answer.detached),
+    ];
+    for (word, ids) in lists.into_iter().filter(|(_, ids)| !ids.is_empty()) {
+        let (good, dim) = (style::GOOD, style::DIM);
+        writeln!(out, "{good}{word}{good:#}: {}", counted(ids.len() as u64, "card"))?;
+        writeln!(out, "{dim}{:<32}  {:<12} {:>6}  beginning{dim:#}", "id", "category", "age")?;
+        for id in ids.iter().take(LISTED) {
+            let include = vec![Include::Candidates, Include::Superseded, Include::Archived];
+            let card = match tenant.get(&Get { id: *id, include, ..Get::default() }) {
+                Ok(card) => card,
+                // Expired: there is nothing to show of it any more.
+                Err(Error::NotFound { .. }) => {
+                    writeln!(out, "{id}")?;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let category = cut(&card.category, 12);
+            let fill = " ".repeat(12usize.saturating_sub(render::width(&category)));
+            let age = days(now.hours_since(card.reference()) / 24.0);
+            writeln!(out, "{id}  {category}{fill} {age:>6}  {}", cut(&card.content, 25))?;
+        }
+        if ids.len() > LISTED {
+            writeln!(out, "{dim}… and {} more; --json names them all{dim:#}", ids.len() - LISTED)?;
+        }
+    }
+    show_skipped(&answer.skipped, out)?;
+    Ok(show_none(answer, out)?)
+}
+
 pub(crate) fn restore(arguments: RestoreArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
-    let request = Restore { id: None, ids: arguments.ids, actor: arguments.actor, reason: arguments.reason };
+    let request = Restore {
+        id: None,
+        ids: arguments.ids,
+        run: arguments.run,
+        actor: arguments.actor,
+        reason: arguments.reason,
+    };
     verb(door, out, "restore", request, |tenant, request| tenant.restore(request), show_restored)
 }
 
 /// Shows which cards are back.
 pub(crate) fn show_restored(answer: &Restored, out: &mut dyn Write) -> io::Result<()> {
     show_changed(&answer.restored, "restored", out)?;
+    show_changed(&answer.lifted, "gone for good; may be told again", out)?;
     show_skipped(&answer.skipped, out)
 }
 
@@ -212,13 +286,20 @@ fn show_changed(ids: &[CardId], word: &str, out: &mut dyn Write) -> io::Result<(
 }
 
 fn show_skipped(skipped: &[Skipped], out: &mut dyn Write) -> io::Result<()> {
-    skipped.iter().try_for_each(|card| {
-        let why = match card.why {
-            "already_forgotten" => "was forgotten already",
-            "not_forgotten" => "is not forgotten",
-            "pinned" => "is pinned",
-            other => other,
-        };
-        writeln!(out, "left alone ({why})  {}", card.id)
-    })
+    skipped.iter().try_for_each(|card| writeln!(out, "left alone ({})  {}", why(&card.why), card.id))
+}
+
+/// Why a card was left alone, in words.
+pub(crate) fn why(reason: &str) -> &str {
+    match reason {
+        "already_forgotten" => "was forgotten already",
+        "not_forgotten" => "is not forgotten",
+        "pinned" => "is pinned",
+        "changed" => "has changed meanwhile",
+        "said_again" => "was said again since",
+        "replaced" => "was replaced since",
+        "purged" => "is purged",
+        "gone" => "is gone",
+        other => other,
+    }
 }

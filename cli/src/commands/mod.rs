@@ -1,8 +1,11 @@
 //! The commands: each builds the engine's request, runs it, and shows the answer.
 
 pub(crate) mod admin;
+pub(crate) mod aging;
 pub(crate) mod change;
 pub(crate) mod exchange;
+pub(crate) mod forgetting;
+pub(crate) mod policy;
 pub(crate) mod read;
 pub(crate) mod recall;
 pub(crate) mod relations;
@@ -33,11 +36,21 @@ pub(crate) fn run(command: Command, door: &Door, out: &mut dyn Write) -> Result<
         Command::Relate(arguments) => relations::relate(arguments, door, out),
         Command::Entity(arguments) => relations::entity(arguments, door, out),
         Command::Walk(arguments) => relations::walk(arguments, door, out),
+        Command::Plan(arguments) => forgetting::plan(*arguments, door, out),
+        Command::Plans(arguments) => forgetting::plans(&arguments, door, out),
+        Command::Apply(arguments) => forgetting::apply(arguments, door, out),
+        Command::Undo(arguments) => forgetting::undo(arguments, door, out),
+        Command::Policy(arguments) => policy::run(arguments, door, out),
+        Command::Feedback(arguments) => forgetting::feedback(arguments, door, out),
+        Command::Simulate(arguments) => aging::simulate(arguments, door, out),
+        Command::Tiers(_) => aging::tiers(door, out),
+        Command::Compact(_) => aging::compact(door, out),
+        Command::Wipe(arguments) => aging::wipe(arguments, door, out),
         Command::Import(arguments) => exchange::import(&arguments, door, out),
         Command::Export(arguments) => exchange::export(&arguments, door, out),
         Command::Backup(arguments) => admin::backup(&arguments, door, out),
         Command::Reembed(_) => admin::reembed(door, out),
-        Command::Verify(_) => admin::verify(door, out),
+        Command::Verify(arguments) => admin::verify(&arguments, door, out),
         Command::Stats(_) => admin::statistics(door, out),
         Command::Tenants(_) => admin::tenants(door, out),
         Command::Completions(arguments) => admin::completions(&arguments, out),

@@ -65,6 +65,9 @@ pub(crate) struct ListArguments {
     /// State beyond active (repeat for more)
     #[arg(long, value_name = "STATE", value_parser = json_names::<Include>(INCLUDE))]
     include: Vec<Include>,
+    /// Least confidence of a card by now, 0 to 1
+    #[arg(long, value_name = "NUMBER")]
+    min_confidence: Option<f32>,
 }
 
 #[derive(Args)]
@@ -84,6 +87,9 @@ pub(crate) struct CountArguments {
     /// State beyond active (repeat for more)
     #[arg(long, value_name = "STATE", value_parser = json_names::<Include>(INCLUDE))]
     include: Vec<Include>,
+    /// Least confidence of a card by now, 0 to 1
+    #[arg(long, value_name = "NUMBER")]
+    min_confidence: Option<f32>,
 }
 
 #[derive(Args)]
@@ -108,6 +114,7 @@ pub(crate) fn list(arguments: ListArguments, door: &Door, out: &mut dyn Write) -
         as_of: arguments.as_of,
         known_at: arguments.known_at,
         include: arguments.include,
+        min_confidence: arguments.min_confidence,
     };
     verb(
         door,
@@ -137,6 +144,7 @@ pub(crate) fn count(arguments: CountArguments, door: &Door, out: &mut dyn Write)
         as_of: arguments.as_of,
         known_at: arguments.known_at,
         include: arguments.include,
+        min_confidence: arguments.min_confidence,
     };
     let show = |count: &u64, out: &mut dyn Write| writeln!(out, "{count}");
     verb(door, out, "count", request, |tenant, request| tenant.count(&request), show)

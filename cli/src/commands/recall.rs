@@ -62,6 +62,9 @@ pub(crate) struct RecallArguments {
     /// State beyond active (repeat for more)
     #[arg(long, value_name = "STATE", value_parser = json_names::<Include>(INCLUDE))]
     include: Vec<Include>,
+    /// Least confidence of a card by now, 0 to 1
+    #[arg(long, value_name = "NUMBER")]
+    min_confidence: Option<f32>,
     /// Least score of a hit, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     min_score: Option<f32>,
@@ -91,6 +94,7 @@ pub(crate) fn run(arguments: RecallArguments, door: &Door, out: &mut dyn Write) 
         as_of: arguments.as_of,
         known_at: arguments.known_at,
         include: arguments.include,
+        min_confidence: arguments.min_confidence,
         min_score: arguments.min_score,
         preset: arguments.preset,
         weights: arguments.weights.map(|json| json.0),

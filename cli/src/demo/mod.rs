@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use memcards::card::{CardId, Fact};
 use memcards::{
-    Clock, Correct, Error, Forget, History, ManualClock, Options, Recall, Recalled, Restore, Store, Tenant,
-    Timestamp,
+    Apply, Clock, Correct, Error, Forget, History, MakePlan, ManualClock, Options, Recall, Recalled, Restore,
+    Store, Tenant, Timestamp, Undo,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::arguments::{ClockKind, Global};
 use crate::commands::change::{show_corrected, show_forgotten, show_restored};
+use crate::commands::forgetting::{show_applied, show_undone};
 use crate::commands::read::show_history;
 use crate::failure::Failure;
 use crate::render::{self, style};
@@ -25,6 +26,8 @@ use crate::store::{self, DEFAULT_TENANT};
 const SHOWN: usize = 2;
 /// The morning after the last session.
 const NOW: &str = "2025-04-15T10:00:00+08:00";
+/// When the reminder for 20 April is over, and nothing else is.
+const LATER: &str = "2025-05-15T10:00:00+08:00";
 
 /// Tells the story in a store of its own, or in a new one that is kept.
 pub(crate) fn run(global: &Global, out: &mut dyn Write) -> Result<(), Failure> {
@@ -90,6 +93,7 @@ impl Story<'_> {
         self.correction()?;
         self.forgetting()?;
         self.isolation(store)?;
+        self.aging()?;
         self.soundness(store)
     }
 
@@ -183,7 +187,7 @@ impl Story<'_> {
         let forgotten =
             self.tenant.forget(Forget { id: Some(id), actor: actor.clone(), reason, ..Forget::default() })?;
         self.step("forget", &forgotten)?;
-        show_forgotten(&forgotten, self.out)?;
+        show_forgotten(&forgotten, "memcards ", self.out)?;
         writeln!(self.out)?;
         self.ask(question())?;
         self.later(5)?;
@@ -206,8 +210,43 @@ impl Story<'_> {
         Ok(())
     }
 
+    fn aging(&mut self) -> Result<(), Failure> {
+        self.heading("6. Let go of what is over, and see why")?;
+        self.say(
+            "A month later. The rules say what they would take out of active memory, and why; \
+             the reminder for 20 April is over:",
+        )?;
+        self.clock.set(LATER.parse()?)?;
+        let question = || Recall {
+            query: query("向消防报备什么？"),
+            categories: vec!["task_state".into()],
+            top: Some(1),
+            ..Recall::default()
+        };
+        self.command("plan")?;
+        let planned = self.tenant.plan(&MakePlan::default())?;
+        self.step("plan", &planned)?;
+        render::plan::planned(&planned, false, "memcards ", self.out)?;
+        writeln!(self.out)?;
+        self.command(&format!("apply {}", planned.plan))?;
+        let request = Apply { plan: Some(planned.plan), ..Apply::default() };
+        let applied = self.tenant.apply(request)?;
+        self.step("apply", &applied)?;
+        show_applied(&applied, "memcards ", self.out)?;
+        writeln!(self.out)?;
+        self.ask(question())?;
+        self.say("Too early? It comes back as it was:")?;
+        self.command(&format!("undo {}", applied.run))?;
+        let undone = self.tenant.undo(Undo { run: Some(applied.run), ..Undo::default() })?;
+        self.step("undo", &undone)?;
+        show_undone(&undone, self.out)?;
+        writeln!(self.out)?;
+        self.ask(question())?;
+        Ok(())
+    }
+
     fn soundness(&mut self, store: &Store) -> Result<(), Failure> {
-        self.heading("6. Check every byte")?;
+        self.heading("7. Check every byte")?;
         self.command("verify")?;
         let report = store.verify(|_| {})?;
         self.step("verify", &report)?;

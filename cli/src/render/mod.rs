@@ -1,6 +1,8 @@
 //! Showing cards to people: compact, clear, safe on a terminal.
 
+pub(crate) mod plan;
 pub(crate) mod style;
+pub(crate) mod table;
 mod text;
 
 use std::io::{self, Write};

@@ -21,6 +21,8 @@ list, get ID, history ID, correct ID …, forget ID, restore ID, count
                          as on the command line; `list --help` tells the flags
 relate FROM RELATION TO, entity NAME, walk NAME
                          how things are connected
+plan, apply PLAN, undo RUN, plans, policy show, feedback, simulate, tiers
+                         what the rules forget, why, and how it is taken back
 use TENANT               change the tenant
 stats, tenants, verify, export FILE, import FILE, backup DIR
 {\"verb\":\"recall\",…}     a request in JSON
@@ -86,7 +88,8 @@ fn obey(line: &str, door: &mut Door, out: &mut dyn Write) -> Result<bool, Failur
         Typed::Json(text) => super::lines::run(door, &mut text.as_bytes(), out)?,
         Typed::Command { command, tenant, json } => {
             let named_tenant = tenant.or_else(|| door.named_tenant.clone());
-            let door = Door { store: door.store.clone(), named_tenant, json };
+            // Commands are typed here without the program's name.
+            let door = Door { store: door.store.clone(), named_tenant, json, program: String::new() };
             commands::run(*command, &door, out)?;
         }
         Typed::Said(text) => writeln!(out, "{}", text.trim_end())?,

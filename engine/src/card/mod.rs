@@ -490,7 +490,13 @@ impl Card {
         self.valid_from.unwrap_or(self.occurred_at)
     }
 
-    /// True when the card is expired at that instant.
+    /// True for a card that no rule of age touches: what is ruled out must not come back because
+    /// nobody spoke of it.
+    pub(crate) fn is_exempt(&self) -> bool {
+        self.pinned || self.polarity == Polarity::Excluded
+    }
+
+    /// True when the card is past its own expiry at that instant.
     pub fn is_expired(&self, at: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= at)
     }

@@ -44,14 +44,14 @@ pub(super) enum Scope<'a> {
 }
 
 impl Scope<'_> {
-    fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &Store {
         match self {
             Self::Store(store) => store,
             Self::Tenant(tenant) => tenant.store(),
         }
     }
 
-    fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         self.store().clock().now()
     }
 
@@ -71,7 +71,7 @@ impl Scope<'_> {
     }
 
     /// The tenants that a plan looks at, by name, in order of their creation.
-    fn tenants(&self, named: &[String]) -> Result<Vec<(TenantId, String)>> {
+    pub(super) fn tenants(&self, named: &[String]) -> Result<Vec<(TenantId, String)>> {
         match self {
             Self::Tenant(tenant) => {
                 if named.iter().any(|name| name != tenant.name()) {
@@ -117,7 +117,7 @@ pub(crate) fn policies_of<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId) ->
 }
 
 /// A policy as a request gives it: the name of a preset, TOML, or JSON.
-fn read_policy(value: &Value) -> Result<Policy> {
+pub(super) fn read_policy(value: &Value) -> Result<Policy> {
     match value {
         Value::String(name) if Policy::preset(name).is_some() => {
             Ok(Policy { preset: Some(name.clone()), ..Policy::default() })
@@ -228,7 +228,8 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
     let (record, all) = make(scope, request)?;
     let plan = plan_id(&record.digest, scope.name());
     keep(scope, plan, &record, &all)?;
-    show(scope, plan, record)
+    // Of a tenant that is not there, there are no runs.
+    show(scope, scope.number()?.unwrap_or(STORE), plan, record)
 }
 
 /// Makes a plan and keeps it if there is anything in it.
@@ -331,7 +332,7 @@ fn check_limits(request: &MakePlan) -> Result<()> {
     Ok(())
 }
 
-fn describe(policies: &Policies, given: bool) -> String {
+pub(super) fn describe(policies: &Policies, given: bool) -> String {
     let preset = |policy: &Policy| match &policy.preset {
         Some(preset) => format!("preset {preset}"),
         None => "custom".to_owned(),
@@ -439,7 +440,8 @@ fn totals_of(record: &PlanRecord, names: &BTreeMap<u32, String>, scope: Scope<'_
     totals
 }
 
-fn show(scope: Scope<'_>, plan: PlanId, record: PlanRecord) -> Result<Planned> {
+/// A plan with its items; its run stands where the plan stands.
+fn show(scope: Scope<'_>, number: TenantId, plan: PlanId, record: PlanRecord) -> Result<Planned> {
     let tables = scope.store().database().read()?;
     let names = names(scope, &tables)?;
     let mut items = Vec::new();
@@ -460,13 +462,8 @@ fn show(scope: Scope<'_>, plan: PlanId, record: PlanRecord) -> Result<Planned> {
             });
         }
     }
-    let run = match scope.number()? {
-        Some(number) => {
-            let run = run_of(plan);
-            tables.document::<RunRecord>(TableId::Runs, number, run.0)?.map(|_| run)
-        }
-        None => None,
-    };
+    let run = run_of(plan);
+    let run = tables.document::<RunRecord>(TableId::Runs, number, run.0)?.map(|_| run);
     let totals = totals_of(&record, &names, scope);
     let PlanRecord { digest, made_at, policy, notes, work, .. } = record;
     Ok(Planned { plan, digest, made_at, items, totals, policy, notes, work, run })
@@ -519,8 +516,8 @@ fn plan_record(scope: Scope<'_>, plan: PlanId) -> Result<(TenantId, PlanRecord)>
 
 /// One plan with its items.
 pub(super) fn shown_plan(scope: Scope<'_>, plan: PlanId) -> Result<Planned> {
-    let (_, record) = plan_record(scope, plan)?;
-    show(scope, plan, record)
+    let (number, record) = plan_record(scope, plan)?;
+    show(scope, number, plan, record)
 }
 
 /// Plans and runs, the latest first.
@@ -781,6 +778,7 @@ impl Tenant {
             used,
             rejected,
             reason,
+            rules: self.life_rules()?,
             now: self.store().clock().now(),
         };
         self.store().database().write(move |batch| feeding.run(batch))

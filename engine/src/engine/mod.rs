@@ -11,6 +11,7 @@ mod policies;
 mod reembed;
 mod relations;
 mod scheduler;
+mod simulation;
 mod tenant;
 
 use std::path::Path;

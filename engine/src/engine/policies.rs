@@ -10,12 +10,13 @@ use crate::Result;
 use crate::engine::Store;
 use crate::engine::forgetting::policies_of;
 use crate::forget::resolve::Policies;
+use crate::forget::rules::LifeRules;
 use crate::store::TenantId;
 
 /// Policies by tenant, as far as they were asked for since one was last set.
 #[derive(Debug, Default)]
 pub(super) struct PolicyCache {
-    known: RwLock<HashMap<TenantId, Arc<Policies>>>,
+    known: RwLock<HashMap<TenantId, Arc<LifeRules>>>,
     /// Counts the changes: what was read before one is not kept after it.
     changes: AtomicU64,
 }
@@ -23,17 +24,23 @@ pub(super) struct PolicyCache {
 impl Store {
     /// The policies that hold for a tenant.
     pub(crate) fn policies(&self, tenant: TenantId) -> Result<Arc<Policies>> {
+        Ok(self.life_rules(tenant)?.policies().clone())
+    }
+
+    /// The same as reads judge by them.
+    pub(crate) fn life_rules(&self, tenant: TenantId) -> Result<Arc<LifeRules>> {
         let cache = &self.inner.policies;
         if let Some(known) = cache.known.read().get(&tenant) {
             return Ok(known.clone());
         }
         let before = cache.changes.load(Ordering::Acquire);
-        let policies = Arc::new(policies_of(&self.database().read()?, tenant)?);
+        let policies = policies_of(&self.database().read()?, tenant)?;
+        let rules = Arc::new(LifeRules::new(Arc::new(policies)));
         let mut known = cache.known.write();
         if cache.changes.load(Ordering::Acquire) == before {
-            known.insert(tenant, policies.clone());
+            known.insert(tenant, rules.clone());
         }
-        Ok(policies)
+        Ok(rules)
     }
 
     /// Drops what is known: a policy was set, or a tenant wiped.

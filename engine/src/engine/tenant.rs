@@ -11,6 +11,8 @@ use crate::calendar::Zone;
 use crate::card::{Card, CardId, Polarity, Provenance, Reason, Source, State, Track, category, check_vector};
 use crate::engine::Store;
 use crate::engine::model::{embed, embed_query, model_of};
+use crate::forget::due::life;
+use crate::forget::rules::LifeRules;
 use crate::forget::{Forgetting, Restoring, erase};
 use crate::learn::Reading;
 use crate::learn::correct::Correction;
@@ -30,7 +32,8 @@ use crate::{Error, Result};
 /// Figures of a tenant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct TenantStatistics {
-    /// Cards in each state.
+    /// Cards in each state; `expired` where their time is over, `faded` where age has taken them
+    /// out of active memory and no run has archived them yet.
     pub states: BTreeMap<&'static str, u64>,
     /// Cards in each track.
     pub tracks: BTreeMap<&'static str, u64>,
@@ -89,6 +92,11 @@ impl Tenant {
         let found = self.store.inner.database.read()?.tenant_id(&self.name)?;
         self.id.store(found.map(|id| Arc::new((wiped, id))));
         Ok(found)
+    }
+
+    /// The rules of age that hold for its cards.
+    pub(crate) fn life_rules(&self) -> Result<Arc<LifeRules>> {
+        self.id()?.map_or_else(|| Ok(Arc::default()), |id| self.store.life_rules(id))
     }
 
     /// Creates the tenant now rather than with its first write; true when it is new.
@@ -263,6 +271,7 @@ impl Tenant {
             tenant: self.name.clone(),
             ids,
             reason: reason(request.actor, request.reason),
+            rules: self.life_rules()?,
             now: self.now(),
         };
         self.store.inner.database.write(move |batch| restoring.run(batch))
@@ -276,10 +285,16 @@ impl Tenant {
         let tables = self.store.inner.database.read()?;
         let mut figures = TenantStatistics::default();
         let Some(tenant) = tables.tenant_id(&self.name)? else { return Ok(figures) };
+        let rules = self.store.life_rules(tenant)?;
         let now = self.now();
         for card in tables.cards(tenant, None, false)? {
             let card = card?;
-            let state = if card.is_expired(now) { "expired" } else { card.state.name() };
+            let (life, rule) = (life(&card), rules.of(card.track, &card.category));
+            let state = match rules.state(&life, &rule, now) {
+                _ if rules.has_expired(&life, &rule, now) => "expired",
+                state if state != card.state => "faded",
+                state => state.name(),
+            };
             *figures.states.entry(state).or_default() += 1;
             *figures.tracks.entry(card.track.name()).or_default() += 1;
             *figures.categories.entry(card.category).or_default() += 1;
@@ -397,6 +412,7 @@ impl Tenant {
             partition,
             analyses: inner.analyses.clone(),
             limits: limits.clone(),
+            rules: self.life_rules()?,
             now,
             degraded,
         };
@@ -511,6 +527,7 @@ impl Tenant {
             how: request.how,
             vector,
             model,
+            rules: self.life_rules()?,
             now,
             degraded,
         })

@@ -283,7 +283,8 @@ fn leave_erased_out(
                 step.lookups.push(lookup);
             }
         }
-        if let Some(card) = &mut step.line.card {
+        let known = batch.tables().version(tenant, step.line.id, step.line.version)?.is_some();
+        if let Some(card) = step.line.card.as_mut().filter(|_| !known) {
             for link in std::mem::take(&mut card.links) {
                 if !is_gone(link.to, None)? {
                     card.links.push(link);

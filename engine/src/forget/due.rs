@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::card::{Card, CardId, Polarity, Track};
+use crate::card::{Card, CardId, Track};
 use crate::forget::lifecycle::Life;
 use crate::forget::resolve::{Policies, Resolved};
 use crate::store::{Batch, ChangeKind, Database, ReadBytes, Tables, TenantId};
@@ -67,8 +67,7 @@ pub(crate) fn life(card: &Card) -> Life {
         updated_at: card.updated_at,
         confidence: card.confidence,
         importance: card.importance,
-        // What is ruled out must not come back because nobody spoke of it.
-        pinned: card.pinned || card.polarity == Polarity::Excluded,
+        pinned: card.is_exempt(),
         state: card.state,
     }
 }

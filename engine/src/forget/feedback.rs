@@ -1,6 +1,9 @@
 //! What a caller says of cards that it has recalled: of use, or wrong.
 
+use std::sync::Arc;
+
 use crate::card::{Card, CardId, Provenance, Reason, STATED_CONFIDENCE, State};
+use crate::forget::rules::LifeRules;
 use crate::store::{Batch, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Affected, FedBack};
@@ -12,6 +15,7 @@ pub(crate) struct FeedingBack {
     pub(crate) used: Vec<CardId>,
     pub(crate) rejected: Vec<CardId>,
     pub(crate) reason: Reason,
+    pub(crate) rules: Arc<LifeRules>,
     pub(crate) now: Timestamp,
 }
 
@@ -26,7 +30,8 @@ impl FeedingBack {
         let mut cards = Vec::new();
         for id in all() {
             let card = batch.tables().card(tenant, *id)?;
-            let card = card.filter(|card| card.state != State::Forgotten && !card.is_expired(self.now));
+            let card =
+                card.filter(|card| card.state != State::Forgotten && !self.rules.is_expired(card, self.now));
             cards.push(card.ok_or_else(|| missing(id))?);
         }
         let mut affected = Vec::with_capacity(cards.len());

@@ -96,6 +96,17 @@ impl Life {
         }
     }
 
+    /// Confidence and importance at an instant: [`Life::confidence_at`] and
+    /// [`Life::importance_at`] for who needs both of many cards.
+    pub(crate) fn figures_at(&self, rule: &Resolved, at: Timestamp) -> (f64, f64) {
+        let confidence = factor(rule.decay, self.reinforced_at, at);
+        let importance = match rule.importance_decay == rule.decay {
+            true => confidence,
+            false => factor(rule.importance_decay, self.reinforced_at, at),
+        };
+        (unit(self.confidence) * confidence, unit(self.importance) * importance)
+    }
+
     /// What a card is worth when a budget forces a choice: the mean of confidence, importance
     /// and access weight, 0 to 1. The cards of least worth go first.
     pub fn worth_at(&self, rule: &Resolved, at: Timestamp) -> f64 {
@@ -130,11 +141,7 @@ impl Life {
     /// statement would, one of confidence 0.8; or, where not even that reaches the threshold, one of 1.
     pub fn fades(&self, rule: &Resolved) -> Option<Timestamp> {
         let threshold = rule.fade_below;
-        let own = unit(self.confidence);
-        let base = [own, f64::from(STATED_CONFIDENCE), 1.0].into_iter().find(|base| *base >= threshold)?;
-        if self.is_exempt(rule) {
-            return None;
-        }
+        let base = fading_base(unit(self.confidence), rule).filter(|_| !self.is_exempt(rule))?;
         let below = |micros: i64| {
             let at = Timestamp::from_micros(micros);
             decayed(base, rule.decay, self.reinforced_at, at) < threshold
@@ -165,6 +172,25 @@ impl Life {
             step = step.saturating_mul(4);
         }
         Some(Timestamp::from_micros(faded))
+    }
+
+    /// True from the instant on that [`Life::fades`] names.
+    pub fn has_faded(&self, rule: &Resolved, at: Timestamp) -> bool {
+        !self.is_exempt(rule)
+            && fading_base(unit(self.confidence), rule)
+                .is_some_and(|base| decayed(base, rule.decay, self.reinforced_at, at) < rule.fade_below)
+    }
+
+    /// The state in which a run at an instant would leave the card, as far as age decides:
+    /// archived from the instant on at which it fades or grows too old.
+    pub fn state_at(&self, rule: &Resolved, at: Timestamp) -> State {
+        let is_old = || self.archives(rule).is_some_and(|since| since <= at);
+        let archived = match self.state {
+            State::Candidate | State::Active => is_old() || self.has_faded(rule, at),
+            State::Superseded => is_old(),
+            State::Archived | State::Forgotten => false,
+        };
+        if archived { State::Archived } else { self.state }
     }
 
     /// When the card is so old that it goes to the cold tier: `archive_after` after its last
@@ -222,8 +248,38 @@ fn days(from: Timestamp, to: Timestamp) -> f64 {
 
 /// The one formula of decay.
 fn decayed(base: f64, decay: f64, since: Timestamp, at: Timestamp) -> f64 {
+    base * factor(decay, since, at)
+}
+
+/// What is left of a figure of 1.
+fn factor(decay: f64, since: Timestamp, at: Timestamp) -> f64 {
     let days = days(since, at);
-    if days > 0.0 && decay > 0.0 { base * (-decay * days).exp() } else { base }
+    if days > 0.0 && decay > 0.0 { (-decay * days).exp() } else { 1.0 }
+}
+
+/// The confidence from which a card's fading is counted; `None`: it never fades.
+fn fading_base(own: f64, rule: &Resolved) -> Option<f64> {
+    [own, f64::from(STATED_CONFIDENCE), 1.0].into_iter().find(|base| *base >= rule.fade_below)
+}
+
+/// An age, in microseconds, below which no card of a confidence within these bounds is archived
+/// by [`Life::state_at`]; `None`: none ever is. It may be less than the exact age, never more.
+pub(crate) fn youngest_archived(rule: &Resolved, least: f32, most: f32) -> Option<i64> {
+    /// More than rounding can take away.
+    const SHARE: f64 = 1.0 - 1e-9;
+    const MICROS: i64 = 1000;
+    if rule.protect {
+        return None;
+    }
+    let (least, most) = (unit(least), unit(most));
+    let crosses = least < rule.fade_below && rule.fade_below <= most;
+    let base = if crosses { Some(rule.fade_below) } else { fading_base(least, rule) };
+    let fades = base.filter(|_| rule.decay > 0.0 && rule.fade_below > 0.0).map(|base| {
+        let exact = (base / rule.fade_below).ln() / rule.decay * MICROS_PER_DAY;
+        ((exact * SHARE) as i64).saturating_sub(MICROS).max(0)
+    });
+    let old = rule.archive_after.map(|age| age.as_micros().max(0));
+    [fades, old].into_iter().flatten().min()
 }
 
 /// An instant moved by a duration, which is taken as 0 when negative; `None` beyond the end of time.

@@ -1,6 +1,7 @@
 //! Forgetting: what leaves active memory, when, why, and how it is taken back.
 //!
-//! `policy` holds the rules as data, `lifecycle` the closed formulas of age; `due` knows when
+//! `policy` holds the rules as data, `lifecycle` the closed formulas of age, `rules` what is in
+//! force, as reads judge by it; `due` knows when
 //! a card next needs attention; `plan` finds out what the rules would do, `apply` does exactly
 //! that, `undo` takes it back, each recorded as a `run`. `request` forgets and restores what
 //! a caller names. A forgotten card keeps all of its versions until it is purged; only a purge
@@ -19,6 +20,7 @@ pub(crate) mod plan;
 pub mod policy;
 pub(crate) mod request;
 pub mod resolve;
+pub(crate) mod rules;
 pub(crate) mod run;
 pub mod simulate;
 pub(crate) mod undo;

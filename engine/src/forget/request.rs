@@ -1,8 +1,11 @@
 //! Forgetting and restoring what a caller names: soft, by identifier or by condition.
 
+use std::sync::Arc;
+
 use crate::card::{Card, CardId, Reason, State};
 use crate::filter::Filter;
 use crate::forget::erase;
+use crate::forget::rules::LifeRules;
 use crate::forget::run::{RunItem, RunRecord, run_of_request};
 use crate::forget::{exclusive_lookups, regain_lookups, release_lookups};
 use crate::learn::{Reading, is_held, is_said_again, register_content};
@@ -138,6 +141,7 @@ pub(crate) struct Restoring {
     pub(crate) tenant: String,
     pub(crate) ids: Vec<CardId>,
     pub(crate) reason: Reason,
+    pub(crate) rules: Arc<LifeRules>,
     pub(crate) now: Timestamp,
 }
 
@@ -166,11 +170,11 @@ impl Restoring {
                 answer.skipped.push(Skipped { id: card.id, why: "not_forgotten".into() });
                 continue;
             }
-            if is_said_again(batch, tenant, &card, self.now)? {
+            if is_said_again(batch, tenant, &card, &self.rules, self.now)? {
                 answer.skipped.push(Skipped { id: card.id, why: "said_again".into() });
                 continue;
             }
-            if is_replaced(batch, tenant, &card, self.now)? {
+            if is_replaced(batch, tenant, &card, &self.rules, self.now)? {
                 answer.skipped.push(Skipped { id: card.id, why: "replaced".into() });
                 continue;
             }
@@ -189,13 +193,19 @@ impl Restoring {
 
 /// True when another held card has the merge key or the fact of this one meanwhile: both
 /// active, they would contradict each other.
-fn is_replaced(batch: &Batch<'_>, tenant: TenantId, card: &Card, now: Timestamp) -> Result<bool> {
+fn is_replaced(
+    batch: &Batch<'_>,
+    tenant: TenantId,
+    card: &Card,
+    rules: &LifeRules,
+    now: Timestamp,
+) -> Result<bool> {
     if !matches!(card.state_before, Some(State::Active | State::Candidate) | None) {
         return Ok(false);
     }
     for lookup in exclusive_lookups(card) {
         if let Some(other) = batch.lookup(tenant, &lookup)?.filter(|other| *other != card.id)
-            && batch.tables().card(tenant, other)?.is_some_and(|other| is_held(&other, now))
+            && batch.tables().card(tenant, other)?.is_some_and(|other| is_held(&other, rules, now))
         {
             return Ok(true);
         }

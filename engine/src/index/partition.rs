@@ -65,6 +65,17 @@ pub(crate) struct Hot {
     pub(crate) scheduled: bool,
 }
 
+/// From when on a row ages, and whether it does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Age {
+    /// When the card was first written, microseconds.
+    pub(crate) recorded: i64,
+    /// When it was last told, confirmed or used.
+    pub(crate) reference: i64,
+    /// True when no rule touches the card.
+    pub(crate) exempt: bool,
+}
+
 /// What the score of every candidate asks about a row: little, so that much of it is near.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Voice {
@@ -144,6 +155,7 @@ impl Prepared {
 pub(crate) struct Partition {
     rows: Vec<Row>,
     hot: Vec<Hot>,
+    ages: Vec<Age>,
     voices: Vec<Voice>,
     senses: Vec<Sense>,
     open: HashMap<CardId, u32>,
@@ -332,6 +344,7 @@ impl Partition {
         self.row_bytes += row_bytes(&row);
         let (hot, voice) = self.facts_of(&row);
         self.hot.push(hot);
+        self.ages.push(age_of(&row.card));
         self.voices.push(voice);
         self.senses.push(row.sense);
         self.said.add(number, &row.says);
@@ -401,6 +414,7 @@ impl Partition {
             self.join(number, &row);
         }
         (self.hot[number as usize], self.voices[number as usize]) = self.facts_of(&row);
+        self.ages[number as usize] = age_of(&row.card);
         self.rows[number as usize] = row;
         self.show(number);
     }
@@ -432,8 +446,9 @@ impl Partition {
     /// Counts a row to those that are shown, if it is one.
     fn show(&mut self, number: u32) {
         let length = self.text.document_length(number).unwrap_or(0);
-        if self.present.show(number, &self.hot[number as usize], self.voices[number as usize].speaker, length)
-        {
+        let (hot, age) = (&self.hot[number as usize], &self.ages[number as usize]);
+        let speaker = self.voices[number as usize].speaker;
+        if self.present.show(number, hot, age, speaker, length) {
             let pairs = self.pairs_of(number);
             self.present.pair(pairs);
             for concept in self.senses[number as usize].concepts.iter() {
@@ -445,8 +460,9 @@ impl Partition {
     fn hide(&mut self, number: u32) {
         let pairs = self.pairs_of(number);
         let length = self.text.document_length(number).unwrap_or(0);
-        if self.present.hide(number, &self.hot[number as usize], self.voices[number as usize].speaker, length)
-        {
+        let (hot, age) = (&self.hot[number as usize], &self.ages[number as usize]);
+        let speaker = self.voices[number as usize].speaker;
+        if self.present.hide(number, hot, age, speaker, length) {
             self.present.part(pairs);
             for concept in self.senses[number as usize].concepts.iter() {
                 if let Some(count) = self.concepts.get_mut(&concept) {
@@ -489,6 +505,11 @@ impl Partition {
     /// The hot facts of every row, in order.
     pub(crate) fn hot(&self) -> &[Hot] {
         &self.hot
+    }
+
+    /// The age of every row, in order.
+    pub(crate) fn ages(&self) -> &[Age] {
+        &self.ages
     }
 
     /// The voice of every row, in order.
@@ -623,6 +644,14 @@ pub(crate) fn statement(card: &Card) -> &str {
     }
 }
 
+fn age_of(card: &Card) -> Age {
+    Age {
+        recorded: card.recorded_at.as_micros(),
+        reference: card.reference().as_micros(),
+        exempt: card.is_exempt(),
+    }
+}
+
 /// What a card rules out: its fact's value or what its words name. A turn of a conversation
 /// is an event, which rules nothing out for later.
 fn excluded(card: &Card) -> Option<Box<str>> {
@@ -655,7 +684,14 @@ fn row_bytes(row: &Row) -> usize {
         + card.times.iter().map(|time| time.phrase.len() + 56).sum::<usize>();
     let attributes =
         card.attributes.iter().map(|(key, value)| key.len() + 64 + value.to_string().len()).sum::<usize>();
-    size_of::<Row>() + size_of::<Hot>() + size_of::<Voice>() + size_of::<Sense>() + 160 + lists + attributes
+    size_of::<Row>()
+        + size_of::<Hot>()
+        + size_of::<Age>()
+        + size_of::<Voice>()
+        + size_of::<Sense>()
+        + 160
+        + lists
+        + attributes
 }
 
 /// The text by which a card is found: content, summary, fact, entities and tags. The

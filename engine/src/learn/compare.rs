@@ -145,7 +145,7 @@ impl Draft {
             }
             at += 1;
         }
-        found.retain(|known| claims(known) && is_held(known, self.now));
+        found.retain(|known| claims(known) && is_held(known, &self.rules, self.now));
         Ok(found)
     }
 
@@ -273,7 +273,7 @@ impl Draft {
             && assistant(&self.card) == assistant(known)
             && are_about_the_same(&self.card, known)
             && known.track == self.card.track
-            && is_held(known, self.now)
+            && is_held(known, &self.rules, self.now)
     }
 
     /// The statement made last in the same session: what "it" of "now it is red" stands for.

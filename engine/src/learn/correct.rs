@@ -1,6 +1,9 @@
 //! The rules of `correct`.
 
+use std::sync::Arc;
+
 use crate::card::{Card, LinkKind, Reason, State};
+use crate::forget::rules::LifeRules;
 use crate::learn::{Reading, is_held, link, register, supersede};
 use crate::store::{Batch, ModelRecord};
 use crate::time::Timestamp;
@@ -20,6 +23,8 @@ pub(crate) struct Correction {
     /// The corrected content's vector; `None` when the content stays.
     pub(crate) vector: Option<Option<Vec<f32>>>,
     pub(crate) model: Option<ModelRecord>,
+    /// Rules of age: what is over by them is not held.
+    pub(crate) rules: Arc<LifeRules>,
     pub(crate) now: Timestamp,
     pub(crate) degraded: Vec<String>,
 }
@@ -61,7 +66,7 @@ impl Correction {
                 card.reason.action = "edited".into();
                 let card = batch.revise(tenant, card, self.vector, self.now)?;
                 // An edit of what is replaced must not take the place of what replaced it.
-                if is_held(&card, self.now) {
+                if is_held(&card, &self.rules, self.now) {
                     register(batch, tenant, &card, &Reading::default())?;
                 }
                 let affected = vec![Affected { id: card.id, change: "edited" }];

@@ -116,7 +116,7 @@ impl Draft {
             let told = |known: &Card| {
                 is_same(known)
                     && known.state == State::Superseded
-                    && !known.is_expired(self.now)
+                    && !self.rules.is_expired(known, self.now)
                     && matches!(self.period(known), Period::Same)
             };
             if let Some(known) = tables.card(tenant, id)?.filter(told) {
@@ -165,7 +165,7 @@ impl Draft {
         let card = batch.revise(tenant, card, vector, self.now)?;
         let kept = Reading::default();
         let reading = if card.content == self.card.content { &self.reading } else { &kept };
-        match is_held(&card, self.now) {
+        match is_held(&card, &self.rules, self.now) {
             true => register(batch, tenant, &card, reading)?,
             // The one that holds today keeps the key.
             false => register_content(batch, tenant, &card, reading)?,

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use crate::Result;
 use crate::card::{Card, LinkKind, Polarity, Provenance, Role, STATED_CONFIDENCE, Source, State};
 use crate::forget::feedback::revive;
+use crate::forget::rules::LifeRules;
 use crate::index::partition::{Prepared, statement};
 use crate::judge::{self, Analysis, Relation};
 use crate::store::{Batch, Detail, Lookup, TenantId};
@@ -30,8 +31,8 @@ pub(crate) const SOURCES_MAX: usize = 64;
 const MOMENT: Duration = Duration::from_hours(1);
 
 /// True for cards that a new statement is compared with.
-pub(crate) fn is_held(card: &Card, now: Timestamp) -> bool {
-    matches!(card.state, State::Active | State::Candidate | State::Archived) && !card.is_expired(now)
+pub(crate) fn is_held(card: &Card, rules: &LifeRules, now: Timestamp) -> bool {
+    matches!(card.state, State::Active | State::Candidate | State::Archived) && !rules.is_expired(card, now)
 }
 
 /// How a statement relates to a card, the card's and the statement's polarity included.
@@ -264,6 +265,7 @@ pub(crate) fn is_said_again(
     batch: &Batch<'_>,
     tenant: TenantId,
     card: &Card,
+    rules: &LifeRules,
     now: Timestamp,
 ) -> Result<bool> {
     let hash = judge::normalized_hash(&card.content);
@@ -277,7 +279,7 @@ pub(crate) fn is_said_again(
                 && judge::normalized_hash(&other.content) == hash
                 && compare::are_about_the_same(card, other)
         };
-        if other.is_some_and(|other| is_held(&other, now) && same(&other)) {
+        if other.is_some_and(|other| is_held(&other, rules, now) && same(&other)) {
             return Ok(true);
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, State};
 use crate::forget::erase;
+use crate::forget::rules::LifeRules;
 use crate::index::cache::Slot;
 use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
@@ -48,6 +49,8 @@ pub(crate) struct Draft {
     pub(crate) analyses: Arc<Analyses>,
     /// Bounds that a card keeps however often it is told.
     pub(crate) limits: Limits,
+    /// Rules of age: what is over by them is not held.
+    pub(crate) rules: Arc<LifeRules>,
     pub(crate) now: Timestamp,
     pub(crate) degraded: Vec<String>,
 }
@@ -138,9 +141,10 @@ impl Draft {
                 && self.is_compatible(&known)
                 && are_about_the_same(&self.card, &known)
             {
-                if !is_held(&known, self.now) {
+                if !is_held(&known, &self.rules, self.now) {
                     // What was replaced since, told again with its date, is the same telling.
-                    let replaced = known.state == State::Superseded && !known.is_expired(self.now);
+                    let replaced =
+                        known.state == State::Superseded && !self.rules.is_expired(&known, self.now);
                     if self.dated && replaced && known.occurred_at == self.card.occurred_at {
                         return Ok(Verdict::Done(known));
                     }

@@ -31,7 +31,7 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
     }
     let Some(slots) = slots(tenant)? else { return Ok(vec![]) };
     let include = [Include::Superseded, Include::Archived, Include::Candidates];
-    let view = View::new(&include, None, None, now).at_any_time();
+    let view = View::new(tenant.life_rules()?, &include, None, None, now).at_any_time();
     let mut found: BTreeSet<CardId> = BTreeSet::new();
     let mut phrases = vec![(about.to_owned(), phrase)];
     {
@@ -47,7 +47,8 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
     let mut candidates: BTreeSet<CardId> = BTreeSet::new();
     for slot in &slots {
         let partition = slot.read()?;
-        let shows = |row: u32| view.shows_row(&partition.hot()[row as usize], partition.row(row));
+        let judge = view.on(&partition);
+        let shows = |row: u32| judge.shows(row);
         for (text, phrase) in phrases.iter().filter(|(_, phrase)| !phrase.0.is_empty()) {
             // Every card whose text holds the words has their terms; the rarest is enough to start from.
             let terms = analyze_query(text);

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use crate::Result;
+use crate::card::Card;
 use crate::engine::Tenant;
 use crate::recall::View;
 use crate::recall::exclusion;
 use crate::recall::rank::Ranked;
 use crate::store::TenantId;
-use crate::verbs::{CardView, Hit, Recall, Withheld};
+use crate::verbs::{Hit, Recall, Withheld};
 
 /// Cards of an answer, and those that it leaves out.
 pub(super) struct Collected {
@@ -45,7 +46,8 @@ pub(super) fn collect(
             Some(_) => tables.version(id, place.id, place.version)?,
         };
         // The card may have been forgotten since it was scored.
-        let Some(card) = card.filter(|card| view.shows(card)) else { continue };
+        let shows = |card: &Card| view.shows(card) && view.is_sure(card, request.min_confidence);
+        let Some(card) = card.filter(shows) else { continue };
         if let Some(kept_out) = exclusion::withheld(&card, &ranked.exclusions) {
             if withheld.len() < exclusion::NAMED {
                 withheld.push(kept_out);
@@ -53,7 +55,7 @@ pub(super) fn collect(
             continue;
         }
         if filter.is_none_or(|filter| filter.matches(&card)) {
-            hits.push(Hit { score: place.score, parts: place.parts, card: CardView::from(card) });
+            hits.push(Hit { score: place.score, parts: place.parts, card: view.card(card) });
         }
     }
     Ok(Collected { hits, withheld })

@@ -2,8 +2,8 @@
 
 use crate::Result;
 use crate::calendar::{self, Anchor, KnownDates, Zone};
-use crate::card::State;
 use crate::engine::Tenant;
+use crate::recall::View;
 use crate::recall::relations;
 use crate::recall::shown::Shown;
 use crate::time::Timestamp;
@@ -42,15 +42,14 @@ impl<'a> KnownDays<'a> {
 }
 
 fn values_of(tenant: &Tenant, owner: &str, attribute: &str) -> Result<Vec<(Timestamp, String)>> {
+    let now = tenant.store().clock().now();
+    let view = View::new(tenant.life_rules()?, &[], None, None, now);
     let mut values = Vec::new();
     for slot in relations::slots(tenant)?.unwrap_or_default() {
         let partition = slot.read()?;
-        for (row, value) in partition.said().values(owner, attribute) {
-            let row = partition.row(*row);
-            if row.until == Timestamp::MAX && row.card.state == State::Active {
-                values.push((row.card.occurred_at, value.clone()));
-            }
-        }
+        let judge = view.on(&partition);
+        let said = partition.said().values(owner, attribute).iter().filter(|(row, _)| judge.shows(*row));
+        values.extend(said.map(|(row, value)| (partition.row(*row).card.occurred_at, value.clone())));
     }
     Ok(values)
 }

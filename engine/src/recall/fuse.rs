@@ -10,14 +10,16 @@
 //! 4. neighbours in the conversation lend, the session's best lend;
 //! 5. identifiers of the question add; of turns, the re-ranker's judgement does;
 //! 6. `1 − exp(−raw / squash)` brings the sum to 0..1: the relevance;
-//! 7. recency, importance and confidence decide a capped share.
+//! 7. recency, importance and confidence, as age leaves them, decide a capped share.
 
 use serde::Serialize;
 
+use crate::forget::rules::LifeRules;
 use crate::graph::Concept;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::index::text::{NO_ROW, Statistics};
+use crate::recall::aging::Aging;
 use crate::recall::cold::Counted;
 use crate::recall::evidence::{Evidence, Legs, rivals, session_of};
 use crate::recall::gather::{Gathered, Limits, gather};
@@ -61,9 +63,9 @@ pub struct Parts {
     pub rerank: f32,
     /// Freshness, by the half-life of the category.
     pub recency: f32,
-    /// Importance of the card.
+    /// Importance of the card at the instant of the read.
     pub importance: f32,
-    /// Confidence of the card.
+    /// Confidence of the card at the instant of the read.
     pub confidence: f32,
     /// Added so that the card ranks no lower than an earlier one that it contradicts.
     pub settled: f32,
@@ -139,6 +141,8 @@ pub(super) struct Search<'a> {
     pub(super) half_lives: &'a Settings,
     /// The instant at which age is judged.
     pub(super) instant: Timestamp,
+    /// Rules of age.
+    pub(super) rules: &'a LifeRules,
 }
 
 /// Scores of a question, ready to be asked row by row.
@@ -155,6 +159,8 @@ pub(super) struct Scorer<'a> {
     concepts: Vec<(Concept, f32)>,
     /// Categories' half-lives by partition and name number.
     half_lives: Vec<Vec<f32>>,
+    /// By partition, what confidence and importance are worth by now.
+    agings: Vec<Aging<'a>>,
 }
 
 impl<'a> Scorer<'a> {
@@ -188,10 +194,12 @@ impl<'a> Scorer<'a> {
             .iter()
             .map(|partition| partition.names().iter().map(|name| search.half_lives.half_life(name)).collect())
             .collect();
+        let agings = search.partitions.iter().map(|partition| Aging::new(partition, search.rules)).collect();
         let ideal = mass + date_idf;
         let concepts = concepts(search, statistics.documents);
         let evidence = Vec::new();
-        let mut scorer = Self { search, evidence, statistics, mass, ideal, date_idf, concepts, half_lives };
+        let mut scorer =
+            Self { search, evidence, statistics, mass, ideal, date_idf, concepts, half_lives, agings };
         for (number, (gathered, rivals)) in scorer.gather().into_iter().enumerate() {
             let evidence = match gathered {
                 Gathered::Everything => Evidence::of_every_row(&scorer, number),
@@ -354,10 +362,11 @@ impl<'a> Scorer<'a> {
         let age = self.search.instant.hours_since(Timestamp::from_micros(hot.referenced)).max(0.0) as f32;
         let half_life = self.half_lives[number].get(hot.category as usize).copied().unwrap_or(720.0);
         let recency = (-age / half_life.max(1e-3)).exp();
+        let (confidence, importance) = self.agings[number].figures(row, self.search.instant);
         (
             weights.recency / total * recency,
-            weights.importance / total * hot.importance,
-            weights.confidence / total * hot.confidence,
+            weights.importance / total * importance as f32,
+            weights.confidence / total * confidence as f32,
         )
     }
 
@@ -440,7 +449,7 @@ impl<'a> Scorer<'a> {
 /// The concepts that a question asks for with their weights, by how rare they are.
 fn concepts(search: &Search<'_>, documents: u64) -> Vec<(Concept, f32)> {
     let rarity = |concept| {
-        let rows: u32 = search.partitions.iter().map(|partition| partition.concept_count(concept)).sum();
+        let rows: u32 = search.shown.iter().map(|shown| shown.concept_count(concept)).sum();
         let (documents, rows) = (documents as f32, rows as f32);
         (1.0 + ((documents - rows).max(0.0) + 0.5) / (rows + 0.5)).ln()
     };

@@ -6,11 +6,12 @@
 //!
 //! `question` reads the question, `shown` finds the rows that a view shows, `gather`
 //! the candidates where there are too many of these, `evidence` and `fuse` score them,
-//! `rank` settles conflicts and sorts, `collect` reads the cards; `cold` brings archived cards
-//! in that no partition holds. `relations` and `walk` read
+//! `rank` settles conflicts and sorts, `collect` reads the cards; `aging` judges age for all of
+//! them; `cold` brings archived cards in that no partition holds. `relations` and `walk` read
 //! what is known by name.
 
 pub(crate) mod about;
+mod aging;
 mod cold;
 mod collect;
 mod controller;
@@ -31,11 +32,15 @@ mod tests;
 mod times;
 pub(crate) mod walk;
 
+use std::sync::Arc;
+
 use crate::calendar::Anchor;
 use crate::card::{Card, LinkKind, State, Track};
 use crate::engine::Tenant;
 use crate::filter::Filter;
-use crate::index::partition::{Hot, Row};
+use crate::forget::due::life;
+use crate::forget::rules::LifeRules;
+use crate::index::partition::Hot;
 use crate::judge::name_key;
 use crate::time::Timestamp;
 use crate::verbs::{Include, Recall, Recalled};
@@ -67,12 +72,17 @@ pub(crate) struct View {
     as_of: Option<Timestamp>,
     /// Whether cards are shown before their time has come and after it.
     any_time: bool,
-    /// The instant at which expiry is judged.
+    /// The instant at which expiry and age are judged.
     pub(crate) instant: Timestamp,
+    /// Rules of age.
+    rules: Arc<LifeRules>,
+    /// Whether cards fade: those of the present do. What was believed then is shown as it was.
+    fades: bool,
 }
 
 impl View {
     pub(crate) fn new(
+        rules: Arc<LifeRules>,
         include: &[Include],
         as_of: Option<Timestamp>,
         known_at: Option<Timestamp>,
@@ -84,7 +94,9 @@ impl View {
         if as_of.is_some() && !states.contains(&State::Superseded) {
             states.push(State::Superseded);
         }
-        Self { states, known_at, as_of, any_time: false, instant: as_of.or(known_at).unwrap_or(now) }
+        let fades = rules.fades() && as_of.is_none() && known_at.is_none();
+        let instant = as_of.or(known_at).unwrap_or(now);
+        Self { states, known_at, as_of, any_time: false, instant, rules, fades }
     }
 
     /// True when it shows what is current and active at its instant, and nothing else.
@@ -119,7 +131,9 @@ impl View {
 
     /// True when the card, in the version at hand, may be returned.
     pub(crate) fn shows(&self, card: &Card) -> bool {
-        self.wants(card.state) && !card.is_expired(self.instant) && self.holds(card)
+        !card.is_expired(self.instant)
+            && self.admits(&life(card), &self.rules.of(card.track, &card.category))
+            && self.holds(card)
     }
 
     /// True when the content was true at the instant asked for. What was replaced before it
@@ -143,16 +157,12 @@ impl View {
         }
     }
 
-    /// The same decision from what a partition keeps at hand.
-    fn shows_row(&self, hot: &Hot, row: &Row) -> bool {
-        let present = match self.known_at {
+    /// True when the row holds the version that was current at the time asked for.
+    fn has_version(&self, hot: &Hot) -> bool {
+        match self.known_at {
             None => hot.until == Timestamp::MAX.as_micros(),
             Some(at) => hot.from <= at.as_micros() && at.as_micros() < hot.until,
-        };
-        present
-            && hot.expires > self.instant.as_micros()
-            && self.wants(hot.state)
-            && ((self.as_of.is_none() && !hot.scheduled) || self.holds(&row.card))
+        }
     }
 }
 
@@ -176,7 +186,7 @@ pub(crate) fn run_within(
     let chosen = chosen.filter(|name| request.weights.is_none() && settings.presets.contains_key(*name));
     let preset = request.preset.as_deref().or(chosen);
     let weights = settings.weights(preset, request.weights.as_ref())?;
-    let view = View::new(&request.include, request.as_of, request.known_at, now);
+    let view = View::new(tenant.life_rules()?, &request.include, request.as_of, request.known_at, now);
     let anchor = Anchor { instant: now, zone: request.zone.clone().unwrap_or_default() };
     let mut answer = Recalled::default();
     if let Some(decision) = &decision {
@@ -268,8 +278,11 @@ pub(crate) fn run_within(
         let mut collected = collect(tenant, id, request, &view, &mut ranked, top)?;
         // Where conditions or a vector say which cards are wanted, as many as there are must be
         // found; and cards may have vanished between index and store.
-        let fill =
-            ranking.least() <= 0.0 || text_decides || ranked.truncated || !collected.withheld.is_empty();
+        let fill = ranking.least() <= 0.0
+            || text_decides
+            || ranked.truncated
+            || !collected.withheld.is_empty()
+            || request.min_confidence.is_some();
         if collected.hits.len() < top && fill && !ranked.complete {
             let read = Read::new(&all, &view, request, &anchor)?;
             ranked = ranking.rank(&all, read, &Limits::none(), usize::MAX)?;
@@ -306,6 +319,16 @@ fn is_known_name(tenant: &Tenant, query: &str) -> Result<bool> {
     Ok(false)
 }
 
+/// Checks a bound on a figure from 0 to 1.
+fn check_share(field: &'static str, least: Option<f32>) -> Result<()> {
+    match least {
+        Some(least) if !(0.0..=1.0).contains(&least) => {
+            Err(Error::invalid(field, "must be a number from 0 to 1"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks a request; gives how many hits are wanted.
 fn check(tenant: &Tenant, request: &Recall) -> Result<usize> {
     let limits = tenant.store().limits();
@@ -324,9 +347,8 @@ fn check(tenant: &Tenant, request: &Recall) -> Result<usize> {
     {
         return Err(Error::invalid("until", "must lie after since"));
     }
-    if request.min_score.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
-        return Err(Error::invalid("min_score", "must be a number from 0 to 1"));
-    }
+    check_share("min_score", request.min_score)?;
+    check_share("min_confidence", request.min_confidence)?;
     let top = request.top.unwrap_or(TOP);
     if top == 0 || top > limits.top {
         return Err(Error::invalid("top", format!("must be 1 to {}", limits.top)));

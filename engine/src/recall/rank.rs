@@ -14,6 +14,7 @@ use crate::index::cache::Slot;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::recall::View;
+use crate::recall::aging::Aging;
 use crate::recall::cold::Counted;
 use crate::recall::exclusion::{Exclusion, exclusions, latest};
 use crate::recall::fuse::{Parts, Scorer, Search};
@@ -28,11 +29,13 @@ use crate::verbs::Recall;
 /// Conditions beside the view that every hit satisfies.
 struct Conditions<'a> {
     request: &'a Recall,
+    view: &'a View,
     /// The filter, when attributes alone decide it.
     filter: Option<&'a Filter>,
 }
 
 impl Conditions<'_> {
+    /// True when they say which cards are wanted. How sure a card has to be does not.
     fn any(&self) -> bool {
         let request = self.request;
         self.filter.is_some()
@@ -44,10 +47,18 @@ impl Conditions<'_> {
 
     /// The rows that satisfy them; `None` when there are no conditions.
     fn wanted(&self, partition: &Partition, shown: &Shown<'_>) -> Option<RowSet> {
-        if !self.any() {
+        let request = self.request;
+        if !self.any() && request.min_confidence.is_none() {
             return None;
         }
-        let request = self.request;
+        let aging = Aging::new(partition, &self.view.rules);
+        let sure = |row: u32| {
+            request.min_confidence.is_none_or(|least| {
+                let hot = &partition.hot()[row as usize];
+                // No figure ever rises with age.
+                hot.confidence >= least && aging.figures(row, self.view.instant).0 >= f64::from(least)
+            })
+        };
         let numbers: Vec<u32> = partition
             .names()
             .iter()
@@ -63,8 +74,9 @@ impl Conditions<'_> {
             let near = hot.occurred >= since
                 && hot.occurred < until
                 && (request.categories.is_empty() || numbers.contains(&hot.category));
-            near && (request.entities.is_empty() && self.filter.is_none()
-                || self.admits_card(&partition.row(*row).card))
+            near && sure(*row)
+                && (request.entities.is_empty() && self.filter.is_none()
+                    || self.admits_card(&partition.row(*row).card))
         };
         Some(shown.rows().iter().filter(admits).collect())
     }
@@ -177,7 +189,7 @@ impl Ranking<'_> {
     }
 
     fn conditions(&self) -> Conditions<'_> {
-        Conditions { request: self.request, filter: self.filter() }
+        Conditions { request: self.request, view: self.view, filter: self.filter() }
     }
 
     /// The least relevance of a hit. A threshold keeps noise out of an open question.
@@ -234,6 +246,7 @@ impl Ranking<'_> {
             weights: self.weights,
             half_lives: self.settings,
             instant: self.view.instant,
+            rules: &self.view.rules,
             off_track: &self.off_track,
             cold: self.cold,
             top: self.top,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::card::{Card, CardId, LinkKind, State};
 use crate::engine::Tenant;
 use crate::filter::Filter;
-use crate::recall::View;
+use crate::recall::{View, check_share};
 use crate::store::{ReadBytes, Tables, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{
@@ -34,11 +34,11 @@ pub(crate) fn get(tenant: &Tenant, request: &Get, now: Timestamp) -> Result<Card
         .copied()
         .chain([Include::Superseded, Include::Archived, Include::Candidates])
         .collect();
-    let view = View::new(&include, None, request.known_at, now).at_any_time();
+    let view = View::new(tenant.life_rules()?, &include, None, request.known_at, now).at_any_time();
     let card = tables.card(id, request.id)?.ok_or_else(|| missing(request.id))?;
     version_at(&tables, id, card, &view)?
         .filter(|card| view.shows(card))
-        .map(CardView::from)
+        .map(|card| view.card(card))
         .ok_or_else(|| missing(request.id))
 }
 
@@ -56,12 +56,19 @@ fn version_at<T: ReadBytes>(
     Ok(tables.earlier_versions(tenant, card.id)?.into_iter().rev().find(|version| version.updated_at <= at))
 }
 
-/// The tenant's cards that a view shows and a filter admits, in order of their identifiers.
+/// What cards have to satisfy beside the view.
+#[derive(Clone, Copy)]
+struct Conditions<'a> {
+    filter: Option<&'a Filter>,
+    min_confidence: Option<f32>,
+}
+
+/// The tenant's cards that a view shows and the conditions admit, in order of their identifiers.
 fn select<'a, T: ReadBytes>(
     tables: &'a Tables<T>,
     tenant: TenantId,
     view: &'a View,
-    filter: Option<&'a Filter>,
+    conditions: Conditions<'a>,
     after: Option<CardId>,
     backward: bool,
 ) -> Result<impl Iterator<Item = Result<Card>> + 'a> {
@@ -71,7 +78,9 @@ fn select<'a, T: ReadBytes>(
         let version = card.and_then(|card| version_at(tables, tenant, card, view));
         match version {
             Ok(Some(card)) => {
-                let admitted = view.shows(&card) && filter.is_none_or(|filter| filter.matches(&card));
+                let admitted = view.shows(&card)
+                    && conditions.filter.is_none_or(|filter| filter.matches(&card))
+                    && view.is_sure(&card, conditions.min_confidence);
                 admitted.then_some(Ok(card))
             }
             Ok(None) => None,
@@ -131,20 +140,21 @@ pub(crate) fn list(tenant: &Tenant, request: &List, now: Timestamp) -> Result<Pa
     if limit == 0 || limit > most {
         return Err(Error::invalid("limit", format!("must be 1 to {most}")));
     }
+    check_share("min_confidence", request.min_confidence)?;
     let cursor = request.cursor.as_deref().map(|text| Cursor::decode(text, request.order)).transpose()?;
-    let view = View::new(&request.include, request.as_of, request.known_at, now);
+    let view = View::new(tenant.life_rules()?, &request.include, request.as_of, request.known_at, now);
     let tables = tenant.store().database().read()?;
     let Some(id) = tenant.id()? else { return Ok(Page { cards: vec![], cursor: None }) };
-    let filter = request.filter.as_ref();
+    let conditions = Conditions { filter: request.filter.as_ref(), min_confidence: request.min_confidence };
     let mut cards: Vec<Card> = match request.order {
         // Identifiers ascend with the time of recording: the table is in this order.
         Order::NewestFirst | Order::OldestFirst => {
             let backward = request.order == Order::NewestFirst;
             let after = cursor.map(|cursor| cursor.id);
-            select(&tables, id, &view, filter, after, backward)?.take(limit + 1).collect::<Result<_>>()?
+            select(&tables, id, &view, conditions, after, backward)?.take(limit + 1).collect::<Result<_>>()?
         }
         order => {
-            let mut all = select(&tables, id, &view, filter, None, false)?.collect::<Result<Vec<_>>>()?;
+            let mut all = select(&tables, id, &view, conditions, None, false)?.collect::<Result<Vec<_>>>()?;
             if let Some(cursor) = cursor {
                 all.retain(|card| (sort_key(order, card), card.id) > (cursor.key, cursor.id));
             }
@@ -161,16 +171,18 @@ pub(crate) fn list(tenant: &Tenant, request: &List, now: Timestamp) -> Result<Pa
         }
         None => None,
     };
-    Ok(Page { cards: cards.into_iter().map(CardView::from).collect(), cursor })
+    Ok(Page { cards: cards.into_iter().map(|card| view.card(card)).collect(), cursor })
 }
 
 /// See [`Tenant::count`].
 pub(crate) fn count(tenant: &Tenant, request: &Count, now: Timestamp) -> Result<u64> {
-    let view = View::new(&request.include, request.as_of, request.known_at, now);
+    check_share("min_confidence", request.min_confidence)?;
+    let view = View::new(tenant.life_rules()?, &request.include, request.as_of, request.known_at, now);
     let tables = tenant.store().database().read()?;
     let Some(id) = tenant.id()? else { return Ok(0) };
+    let conditions = Conditions { filter: request.filter.as_ref(), min_confidence: request.min_confidence };
     let mut count = 0;
-    for card in select(&tables, id, &view, request.filter.as_ref(), None, false)? {
+    for card in select(&tables, id, &view, conditions, None, false)? {
         card?;
         count += 1;
     }
@@ -180,10 +192,11 @@ pub(crate) fn count(tenant: &Tenant, request: &Count, now: Timestamp) -> Result<
 /// Identifiers of all cards, in every visible state, that satisfy a filter.
 pub(crate) fn matching(tenant: &Tenant, filter: &Filter, now: Timestamp) -> Result<Vec<CardId>> {
     let include = [Include::Superseded, Include::Archived, Include::Candidates];
-    let view = View::new(&include, None, None, now).at_any_time();
+    let view = View::new(tenant.life_rules()?, &include, None, None, now).at_any_time();
     let tables = tenant.store().database().read()?;
     let Some(id) = tenant.id()? else { return Ok(vec![]) };
-    select(&tables, id, &view, Some(filter), None, false)?.map(|card| card.map(|card| card.id)).collect()
+    let conditions = Conditions { filter: Some(filter), min_confidence: None };
+    select(&tables, id, &view, conditions, None, false)?.map(|card| card.map(|card| card.id)).collect()
 }
 
 /// Cards of one history; bounds a chain of corrections.
@@ -193,7 +206,8 @@ const HISTORY_CARDS: usize = 1000;
 pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Result<HistoryAnswer> {
     let tables = tenant.store().database().read()?;
     let id = tenant.id()?.ok_or_else(|| missing(request.id))?;
-    let lives = |card: &Card| !card.is_expired(now);
+    let rules = tenant.life_rules()?;
+    let lives = |card: &Card| !rules.is_expired(card, now);
     // The record of a forgotten card is kept for who asks for it by name.
     let shown = |card: &Card| lives(card) && card.state != State::Forgotten;
     let first = tables.card(id, request.id)?.filter(lives).ok_or_else(|| missing(request.id))?;
@@ -227,7 +241,7 @@ pub(crate) fn history(tenant: &Tenant, request: &History, now: Timestamp) -> Res
                 let replaced = card.supersedes().next()?;
                 versions.iter().rfind(|other| other.id == replaced && other.state != State::Superseded)
             });
-            Ok(VersionView { diff: diff(before, card)?, card: CardView::from(card.clone()) })
+            Ok(VersionView { diff: diff(before, card)?, card: CardView::new(card.clone(), &rules, now) })
         })
         .collect::<Result<_>>()?;
     Ok(HistoryAnswer { versions: views })

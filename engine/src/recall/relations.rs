@@ -59,8 +59,9 @@ impl<'a> Relations<'a> {
         rows: Vec<&'b [u32]>,
     ) -> impl Iterator<Item = &'b Card> + use<'b, 'a> {
         self.partitions.iter().zip(rows).flat_map(move |(partition, rows)| {
-            let shows = |row: &&u32| view.shows_row(&partition.hot()[**row as usize], partition.row(**row));
-            rows.iter().rev().filter(shows).map(|row| &partition.row(*row).card)
+            let judge = view.on(partition);
+            let shown = rows.iter().rev().filter(move |row| judge.shows(**row));
+            shown.map(|row| &partition.row(*row).card)
         })
     }
 
@@ -124,7 +125,7 @@ pub(crate) fn entity(tenant: &Tenant, request: &Entity, now: Timestamp) -> Resul
     }
     let missing = || unknown(&request.name);
     let slots = slots(tenant)?.ok_or_else(missing)?;
-    let view = View::new(&[], request.as_of, request.known_at, now);
+    let view = View::new(tenant.life_rules()?, &[], request.as_of, request.known_at, now);
     let relations = Relations::new(&slots, &view)?;
 
     let names = names(&relations, name_key(&request.name));

@@ -1,13 +1,15 @@
 //! The rows that a view shows, and what is counted over them.
 //!
 //! What a view of the present shows is kept by the partition while changes come in; only
-//! rows whose time decides are judged here. Every other view goes through all rows.
+//! rows whose time decides, and those that are old enough to be over, are judged here. Every
+//! other view goes through all rows.
 
 use std::borrow::Cow;
 
+use crate::graph::Concept;
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
-use crate::index::text::{QueryTerms, Statistics};
+use crate::index::text::{NO_ROW, QueryTerms, Statistics};
 use crate::judge::name_key;
 use crate::recall::View;
 use crate::recall::times::Times;
@@ -21,23 +23,30 @@ pub(super) struct Shown<'a> {
     /// Rows beyond those that the partition keeps count of; `None` when these are not the
     /// ones that are shown.
     beyond: Option<Vec<u32>>,
+    /// Rows that the partition keeps count of and that are not shown, in order.
+    lapsed: Vec<u32>,
 }
 
 impl<'a> Shown<'a> {
     /// Finds the rows.
     pub(super) fn of(partition: &'a Partition, view: &View) -> Self {
-        let shows = |row: u32| view.shows_row(&partition.hot()[row as usize], partition.row(row));
+        let judge = view.on(partition);
         if !view.is_present() {
-            let rows: RowSet = (0..partition.len() as u32).filter(|row| shows(*row)).collect();
-            return Self { partition, count: rows.len(), rows: Cow::Owned(rows), beyond: None };
+            let rows = (0..partition.len() as u32).filter(|row| judge.shows(*row)).collect();
+            return Self::from_set(partition, rows);
         }
         let present = partition.present();
-        let beyond: Vec<u32> = present.special().filter(|row| shows(*row)).collect();
+        let beyond: Vec<u32> = present.special().filter(|row| judge.shows(*row)).collect();
+        let lapsed = judge.lapsed();
         let mut rows = Cow::Borrowed(present.rows());
         for row in &beyond {
             rows.to_mut().insert(*row);
         }
-        Self { partition, count: present.len() + beyond.len(), rows, beyond: Some(beyond) }
+        for row in &lapsed {
+            rows.to_mut().remove(*row);
+        }
+        let count = present.len() + beyond.len() - lapsed.len();
+        Self { partition, count, rows, beyond: Some(beyond), lapsed }
     }
 
     /// The same rows as a set that [`Shown::from_set`] takes, where finding them anew takes
@@ -51,7 +60,7 @@ impl<'a> Shown<'a> {
 
     /// What [`Shown::into_set`] gave, for a partition that has not changed since.
     pub(super) fn from_set(partition: &'a Partition, rows: RowSet) -> Self {
-        Self { partition, count: rows.len(), rows: Cow::Owned(rows), beyond: None }
+        Self { partition, count: rows.len(), rows: Cow::Owned(rows), beyond: None, lapsed: Vec::new() }
     }
 
     /// The rows.
@@ -97,18 +106,38 @@ impl<'a> Shown<'a> {
         statistics.total_length += present.length();
         statistics.total_window_length += present.window_length();
         let length = |row: u32| u64::from(text.document_length(row).unwrap_or(0));
+        let neighbours = |row: u32| self.partition.conversations().neighbours(row);
+        for row in &self.lapsed {
+            statistics.total_length -= length(*row);
+            statistics.total_window_length -= length(*row);
+            let (before, after) = neighbours(*row);
+            // Two neighbours are a pair once: the later one counts it when both have lapsed.
+            let before = before.filter(|before| present.rows().contains(*before));
+            let after = after.filter(|after| present.rows().contains(*after) && self.rows.contains(*after));
+            for other in before.into_iter().chain(after) {
+                statistics.total_window_length -= length(*row) + length(other);
+            }
+        }
         for row in beyond {
             statistics.total_length += length(*row);
             statistics.total_window_length += length(*row);
-            let (before, after) = self.partition.conversations().neighbours(*row);
+            let (before, after) = neighbours(*row);
             // Two neighbours are a pair once: the later one counts it when both are beyond.
             let before = before.filter(|before| self.rows.contains(*before));
-            let after = after.filter(|after| present.rows().contains(*after));
+            let after = after.filter(|after| present.rows().contains(*after) && self.rows.contains(*after));
             for other in before.into_iter().chain(after) {
                 statistics.total_window_length += length(*row) + length(other);
             }
         }
         text.gather_frequencies(terms, &self.rows, self.count, statistics);
+    }
+
+    /// How many rows speak of a concept. Only rows about which no instant decides are counted,
+    /// whatever the view.
+    pub(super) fn concept_count(&self, concept: Concept) -> u32 {
+        let senses = self.partition.senses();
+        let lapsed = self.lapsed.iter().filter(|row| senses[**row as usize].concepts.contains(concept));
+        self.partition.concept_count(concept).saturating_sub(lapsed.count() as u32)
     }
 
     /// Those who speak in these rows: number and name.
@@ -125,8 +154,14 @@ impl<'a> Shown<'a> {
             None => self.rows.iter().for_each(hear),
             Some(beyond) => {
                 beyond.iter().for_each(|row| hear(*row));
-                let counts = self.partition.present().speakers();
-                speaks.iter_mut().zip(counts).for_each(|(speaks, count)| *speaks |= *count > 0);
+                let mut counts = Cow::Borrowed(self.partition.present().speakers());
+                for row in &self.lapsed {
+                    let speaker = voices[*row as usize].speaker;
+                    if speaker != NO_ROW {
+                        counts.to_mut()[speaker as usize] -= 1;
+                    }
+                }
+                speaks.iter_mut().zip(&*counts).for_each(|(speaks, count)| *speaks |= *count > 0);
             }
         }
         let names = names.iter().enumerate().zip(speaks);
@@ -162,8 +197,9 @@ impl<'a> Shown<'a> {
             // Whole days need not be looked into.
             Some(beyond) if times.are_days() => {
                 let days = self.partition.present().days().filter(|(day, _)| times.touch_day(*day));
-                let beyond = beyond.iter().filter(|row| times.contain(self.occurred(**row)));
-                days.map(|(_, count)| count as usize).sum::<usize>() + beyond.count()
+                let here =
+                    |rows: &[u32]| rows.iter().filter(|row| times.contain(self.occurred(**row))).count();
+                days.map(|(_, count)| count as usize).sum::<usize>() + here(beyond) - here(&self.lapsed)
             }
             _ => self.happened(times).count(),
         };
@@ -211,7 +247,7 @@ impl<'a> Shown<'a> {
             Some(beyond) => {
                 let days = present.days().map(|(day, _)| day).filter(|day| times.touch_day(*day));
                 let rows = days.flat_map(|day| present.rows_of(day)).chain(beyond.iter().copied());
-                Box::new(rows.filter(|row| times.contain(self.occurred(*row))))
+                Box::new(rows.filter(|row| self.rows.contains(*row) && times.contain(self.occurred(*row))))
             }
         }
     }

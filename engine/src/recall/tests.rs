@@ -95,6 +95,10 @@ fn remember(random: &mut Random, number: usize) -> Remember {
         occurred_at: Some(Timestamp::from_micros(at)),
         expires_at: (random.below(6) == 0)
             .then(|| Timestamp::from_micros(START + (100 + random.below(400) as i64) * DAY * 10)),
+        category: (random.below(4) == 0)
+            .then(|| ["temporary", "task_state", "errand"][random.below(3)].to_owned()),
+        confidence: (random.below(3) == 0).then(|| 0.8 + random.below(5) as f32 / 20.0),
+        pinned: random.below(10) == 0,
         tags: if random.below(2) == 0 { vec!["kept".into()] } else { vec![] },
         vector: (random.below(4) > 0).then(|| random.vector(4)),
         ..Remember::default()
@@ -151,12 +155,12 @@ fn compare_counts(tenant: &Tenant, now: Timestamp) {
         let id = tenant.id().unwrap().unwrap();
         let slot = tenant.store().cache().partition(tenant.store().database(), id, *track).unwrap();
         let partition = slot.read().unwrap();
-        let view = View::new(&[], None, None, now);
+        let view = View::new(tenant.life_rules().unwrap(), &[], None, None, now);
+        let judge = view.on(&partition);
         let kept = Shown::of(&partition, &view);
         let rows = kept.rows().clone();
-        let expected: crate::index::rows::RowSet = (0..partition.len() as u32)
-            .filter(|row| view.shows_row(&partition.hot()[*row as usize], partition.row(*row)))
-            .collect();
+        let expected: crate::index::rows::RowSet =
+            (0..partition.len() as u32).filter(|row| judge.shows(*row)).collect();
         let listed = |rows: &crate::index::rows::RowSet| rows.iter().collect::<Vec<_>>();
         assert_eq!(listed(&rows), listed(&expected));
         let anew = Shown::from_set(&partition, expected);
@@ -199,8 +203,17 @@ proptest! {
         let now = tenant.store().clock().now();
         compare_counts(&tenant, now);
         compare_counts(&tenant, Timestamp::from_micros(START + 2_500 * DAY));
+        if random.below(3) > 0 {
+            let policy = json!({"preset": "assistant", "defaults": {"archive_after": "60d"}});
+            store.set_policy(Some(&policy)).unwrap();
+        }
+        let later = |days: usize| Timestamp::from_micros(now.as_micros() + days as i64 * DAY);
+        for days in [0, 6, 8, 15, 50, 61, 110, 400] {
+            compare_counts(&tenant, later(days));
+        }
         for _ in 0..30 {
             let request = request(&mut random);
+            let now = later([0, 8, 50, 100][random.below(4)]);
             let whole = run_within(&tenant, &request, now, &Limits::none()).unwrap();
             let some = run_within(&tenant, &request, now, &unlimited()).unwrap();
             prop_assert_eq!(whole.hits.len(), some.hits.len(), "{:?}", request);

@@ -117,7 +117,7 @@ fn walk_within(tenant: &Tenant, request: &Walk, now: Timestamp, most: usize) -> 
     }
     let missing = || unknown(&request.start);
     let slots = slots(tenant)?.ok_or_else(missing)?;
-    let view = View::new(&[], request.as_of, request.known_at, now);
+    let view = View::new(tenant.life_rules()?, &[], request.as_of, request.known_at, now);
     let relations = Relations::new(&slots, &view)?;
     let start = name_key(&request.start);
     if !relations.is_known(&start) {

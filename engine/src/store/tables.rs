@@ -497,8 +497,7 @@ impl<T: ReadBytes> Tables<T> {
         self.cards_in(tenant, after, backward, |_| true)
     }
 
-    /// As [`Tables::cards`], of those that are in one of some states now: cold cards in another
-    /// one are passed over unread.
+    /// As [`Tables::cards`]; cold cards in a state that is not wanted are passed over unread.
     pub(crate) fn cards_in<'a>(
         &'a self,
         tenant: TenantId,
@@ -526,8 +525,7 @@ impl<T: ReadBytes> Tables<T> {
             {
                 return Ok(None);
             }
-            let card = self.present_card(tenant, card_of(key)?, key, value)?;
-            Ok(wants(card.state).then_some(card))
+            self.present_card(tenant, card_of(key)?, key, value).map(Some)
         };
         let read = move |entry| read(entry).transpose();
         Ok(match backward {

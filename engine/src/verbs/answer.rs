@@ -7,7 +7,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::card::{Card, CardId, Role, Track};
+use crate::forget::due::life;
+use crate::forget::rules::LifeRules;
 use crate::recall::Parts;
+use crate::time::Timestamp;
 use crate::verbs::RunId;
 
 /// What became of a remembered text.
@@ -77,12 +80,23 @@ pub struct CardView {
     pub supersedes: Vec<CardId>,
     /// The card that replaced this one.
     pub superseded_by: Option<CardId>,
+    /// What age leaves of `confidence` at the instant of the read, by the policy in force;
+    /// `confidence` itself is that of the card's last reference.
+    pub effective_confidence: f64,
+    /// The same of `importance`.
+    pub effective_importance: f64,
 }
 
-impl From<Card> for CardView {
-    fn from(card: Card) -> Self {
+impl CardView {
+    /// The view of a card at an instant, by the rules in force. There is no other way to make
+    /// one, so that no read forgets what age makes of a card.
+    pub(crate) fn new(card: Card, rules: &LifeRules, at: Timestamp) -> Self {
+        let rule = rules.of(card.track, &card.category);
+        let (effective_confidence, effective_importance) = life(&card).figures_at(&rule, at);
         let source = card.source().cloned().unwrap_or_default();
         Self {
+            effective_confidence,
+            effective_importance,
             supersedes: card.supersedes().collect(),
             superseded_by: card.superseded_by(),
             session: source.session,

@@ -46,6 +46,8 @@ pub const VERBS: &[Verb] = &[
     either("plans", "read plans and runs, or one plan with its items"),
     either("apply", "carry out exactly what a plan says"),
     either("undo", "take back what a run has done"),
+    either("simulate", "play a policy over the cards there are, day by day"),
+    either("tiers", "count cards by state and age"),
     verb("wipe", true, "remove a tenant with every byte of it"),
     verb("relate", true, "say how one thing relates to another"),
     verb("entity", true, "read what is known of a thing by its name"),
@@ -322,6 +324,11 @@ fn run(store: &Store, request: Request) -> Result<Value> {
         },
         "apply" => value(store.apply(fields(rest)?)?),
         "undo" => value(store.undo(fields(rest)?)?),
+        "simulate" => value(store.simulate(&fields(rest)?)?.thinned()),
+        "tiers" => {
+            fields::<Nothing>(rest)?;
+            value(store.tiers()?)
+        }
         "policy.get" => {
             fields::<Nothing>(rest)?;
             value(store.policy()?)
@@ -367,6 +374,11 @@ fn run_for(tenant: &Tenant, verb: &str, rest: Map<String, Value>) -> Result<Valu
         },
         "apply" => value(tenant.apply(fields(rest)?)?),
         "undo" => value(tenant.undo(fields(rest)?)?),
+        "simulate" => value(tenant.simulate(&fields(rest)?)?.thinned()),
+        "tiers" => {
+            fields::<Nothing>(rest)?;
+            value(tenant.tiers()?)
+        }
         "policy.get" => {
             fields::<Nothing>(rest)?;
             value(tenant.policy()?)

@@ -5,6 +5,7 @@ mod dispatch;
 mod forgetting;
 mod relations;
 mod request;
+mod simulation;
 
 pub use answer::{
     Affected, CardView, Corrected, FieldChange, Forgotten, HistoryAnswer, Hit, Outcome, Page, Recalled,
@@ -23,3 +24,4 @@ pub use relations::{
 pub use request::{
     Correct, Count, Forget, Get, History, How, Include, List, Order, Recall, Remember, Restore,
 };
+pub use simulation::{AgeBand, Purges, Simulate, Simulated, StateAges, TenantTiers, Tiers, UseOfCard};

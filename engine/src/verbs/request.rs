@@ -138,6 +138,8 @@ pub struct Recall {
     pub known_at: Option<Timestamp>,
     /// States beyond `active`.
     pub include: Vec<Include>,
+    /// Least confidence of a card at the instant of the read, 0 to 1: `effective_confidence`.
+    pub min_confidence: Option<f32>,
     /// Least score of a hit, 0 to 1.
     pub min_score: Option<f32>,
     /// Name of a preset of weights; `default` when absent.
@@ -179,10 +181,10 @@ pub enum Order {
     /// Latest change first.
     #[serde(rename = "-updated_at")]
     LatestChange,
-    /// Most important first.
+    /// Most important first, by what is stored: pages stay in their order as time goes by.
     #[serde(rename = "-importance")]
     MostImportant,
-    /// Most certain first.
+    /// Most certain first, by what is stored.
     #[serde(rename = "-confidence")]
     MostConfident,
 }
@@ -205,6 +207,8 @@ pub struct List {
     pub known_at: Option<Timestamp>,
     /// States beyond `active`.
     pub include: Vec<Include>,
+    /// Least confidence of a card at the instant of the read, 0 to 1: `effective_confidence`.
+    pub min_confidence: Option<f32>,
 }
 
 /// Count cards.
@@ -219,6 +223,8 @@ pub struct Count {
     pub known_at: Option<Timestamp>,
     /// States beyond `active`.
     pub include: Vec<Include>,
+    /// Least confidence of a card at the instant of the read, 0 to 1: `effective_confidence`.
+    pub min_confidence: Option<f32>,
 }
 
 /// How a correction relates to what it corrects.

@@ -26,6 +26,7 @@
 //! | a canary in another tenant | a tenant answers as though it were alone | [`tenants`] | `a_tenant_answers_as_though_it_were_alone`, `a_cursor_*`, `equal_keys_of_two_tenants_do_not_meet` |
 //! | filter operators | every read agrees with brute force | [`filters`] | `every_read_agrees_*`, `pages_join_to_the_whole_in_every_order`, `unknown_fields_and_operators_are_errors` |
 //! | expiry with nothing sweeping | expired is gone at that instant, everywhere | [`times`] | `a_card_is_gone_*`, `a_thousand_expired_cards_*`, `at_any_instant_*`, `an_expired_statement_*`, `of_two_expiries_*` |
+//! | a policy's time to live and fading with nothing sweeping | age is judged by each read at its instant, everywhere | [`lifecycle`] | all of the module |
 //! | zones, as-of reads | an instant is one everywhere; true and known are two questions | [`times`] | `an_instant_is_the_same_*`, `what_was_true_*`, `what_was_overturned_*`, `a_state_of_today_*`, `a_store_read_from_another_zone_*` |
 //! | relations told twice, over, forgotten, in a circle; names in any writing | an edge is a card; a walk finds the best path, within bounds | [`relations`] | all of the module |
 //! | retries, keys, typed facts, stale versions | a write happens once and replaces what it names | [`writes`] | all of the module |
@@ -41,6 +42,7 @@ mod exclusion;
 mod filters;
 mod forgetting;
 mod hostile;
+mod lifecycle;
 mod likeness;
 #[path = "../filter/naive.rs"]
 mod naive;

@@ -30,7 +30,7 @@ fn expiring(content: &str, ttl: &str) -> Remember {
 }
 
 /// How many reads still show anything of the tenant's only card.
-fn reads_that_show(tenant: &Tenant, id: memcards::card::CardId) -> usize {
+pub(crate) fn reads_that_show(tenant: &Tenant, id: memcards::card::CardId) -> usize {
     let everything = || EVERYTHING.to_vec();
     let walk = |known_at| {
         let start = "Umbrella stand".into();

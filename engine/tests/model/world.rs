@@ -162,6 +162,7 @@ impl World {
                     as_of: view.as_of,
                     known_at: view.known_at,
                     include: view.include.clone(),
+                    ..List::default()
                 };
                 self.list(*t, request);
             }
@@ -383,6 +384,7 @@ impl World {
             as_of: request.as_of,
             known_at: request.known_at,
             include: request.include.clone(),
+            ..Count::default()
         };
         assert_eq!(self.tenant(t).count(&count).unwrap(), expected.len() as u64);
     }

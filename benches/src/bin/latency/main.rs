@@ -3,6 +3,7 @@
 
 mod cold;
 mod durable;
+mod forgetting;
 mod load;
 mod recall;
 
@@ -26,6 +27,8 @@ enum What {
     Recall(recall::Arguments),
     /// A large store of many tenants: loading, opening, first and warm recalls.
     Store(load::Arguments),
+    /// What a plan of forgetting reads, and recall while a run is under way.
+    Forget(forgetting::Arguments),
     /// Durable remember beside bare redb with the same bytes.
     Remember(durable::Arguments),
     /// A tenant of which most cards are in the cold tier.
@@ -37,6 +40,7 @@ fn main() -> Outcome {
     let (name, figures) = match &command.what {
         What::Recall(arguments) => ("recall", recall::run(arguments, command.seed)?),
         What::Store(arguments) => ("store", load::run(arguments, command.seed)?),
+        What::Forget(arguments) => ("forget", forgetting::run(arguments, command.seed)?),
         What::Remember(arguments) => ("remember", durable::run(arguments, command.seed)?),
         What::Cold(arguments) => ("cold", cold::run(arguments, command.seed)?),
     };

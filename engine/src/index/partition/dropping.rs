@@ -7,7 +7,7 @@
 //! most slots are empty the owner makes the partition anew ([`Partition::is_sparse`]).
 
 use crate::card::{Card, CardId, State, Track};
-use crate::index::partition::{Hot, Partition, Row, Voice, row_bytes};
+use crate::index::partition::{Age, Hot, Partition, Row, Voice, row_bytes};
 use crate::index::sense::Sense;
 use crate::index::text::NO_ROW;
 use crate::time::Timestamp;
@@ -30,6 +30,8 @@ const GONE: Hot = Hot {
     state: State::Forgotten,
     scheduled: false,
 };
+
+const AGELESS: Age = Age { recorded: i64::MAX, reference: i64::MAX, exempt: true };
 
 const SILENT: Voice = Voice { speaker: NO_ROW, assistant: false, question: false, contradicts: false };
 
@@ -87,6 +89,7 @@ impl Partition {
             }
         }
         (self.hot[place], self.voices[place], self.senses[place]) = (GONE, SILENT, Sense::default());
+        self.ages[place] = AGELESS;
         self.dropped_count += usize::from(self.dropped.insert(number));
     }
 
@@ -96,6 +99,7 @@ impl Partition {
         self.row_bytes += row_bytes(&row);
         self.rows.push(row);
         self.hot.push(GONE);
+        self.ages.push(AGELESS);
         self.voices.push(SILENT);
         self.senses.push(Sense::default());
         self.conversations.insert(number, None, None, 0, CardId::default(), false);

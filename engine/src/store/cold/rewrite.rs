@@ -46,9 +46,7 @@ type Group = Vec<(u64, SegmentRecord)>;
 fn groups(segments: Group, most: usize, erased: &HashSet<u64>) -> Vec<Group> {
     let live = |listed: &SegmentRecord| listed.cards.saturating_sub(listed.dead) as usize;
     let due = |number: u64, listed: &SegmentRecord| {
-        listed.purged > 0
-            || erased.contains(&number)
-            || u64::from(listed.dead) * 2 > u64::from(listed.cards)
+        listed.purged > 0 || erased.contains(&number) || u64::from(listed.dead) * 2 > u64::from(listed.cards)
     };
     let small = |listed: &SegmentRecord| live(listed) * 4 < most;
     let few = segments.iter().filter(|(_, listed)| small(listed)).count() < 2;
