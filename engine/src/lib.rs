@@ -22,7 +22,7 @@
 
 pub mod calendar;
 pub mod card;
-mod cold;
+pub mod cold;
 pub mod embed;
 mod engine;
 pub mod error;

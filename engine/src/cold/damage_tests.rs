@@ -6,8 +6,6 @@ use proptest::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::layout::{HEADER, Header, PAGE, Section};
-use super::search::Candidate;
-use super::segment::Place;
 use super::tests::{Card, DIMENSION, Random, build, many_cards};
 use super::*;
 

@@ -18,10 +18,11 @@ mod search;
 mod segment;
 mod verify;
 
-pub(crate) use block::{DecodedBlock, Record};
-pub(crate) use build::{Carrier, ColdCard, SegmentBuilder};
-pub(crate) use search::ColdQuery;
-pub(crate) use segment::{Segment, SegmentError};
+pub use block::{DecodedBlock, Record};
+pub use build::{Carrier, ColdCard, SegmentBuilder};
+pub use reader::Reader;
+pub use search::{Candidate, ColdQuery};
+pub use segment::{Place, Segment, SegmentError};
 
 #[cfg(test)]
 mod damage_tests;

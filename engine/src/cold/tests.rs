@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::search::Candidate;
 use super::*;
 
 /// A card that owns what it is made of.
