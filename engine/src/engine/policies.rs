@@ -9,7 +9,6 @@ use parking_lot::RwLock;
 use crate::Result;
 use crate::engine::Store;
 use crate::engine::forgetting::policies_of;
-use crate::forget::resolve::Policies;
 use crate::forget::rules::LifeRules;
 use crate::store::TenantId;
 
@@ -22,12 +21,7 @@ pub(super) struct PolicyCache {
 }
 
 impl Store {
-    /// The policies that hold for a tenant.
-    pub(crate) fn policies(&self, tenant: TenantId) -> Result<Arc<Policies>> {
-        Ok(self.life_rules(tenant)?.policies().clone())
-    }
-
-    /// The same as reads judge by them.
+    /// What reads of a tenant judge by.
     pub(crate) fn life_rules(&self, tenant: TenantId) -> Result<Arc<LifeRules>> {
         let cache = &self.inner.policies;
         if let Some(known) = cache.known.read().get(&tenant) {

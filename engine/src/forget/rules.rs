@@ -41,11 +41,6 @@ impl LifeRules {
         Self { known: RwLock::default(), expires, fades: expires && policies.is_set(), policies }
     }
 
-    /// The policies that they come from.
-    pub(crate) fn policies(&self) -> &Arc<Policies> {
-        &self.policies
-    }
-
     /// True where cards may expire by a rule.
     pub(crate) fn expires(&self) -> bool {
         self.expires

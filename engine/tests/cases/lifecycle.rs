@@ -94,7 +94,7 @@ fn a_card_is_gone_on_every_read_the_instant_its_time_to_live_is_over() {
 
 #[test]
 fn temporary_cards_live_for_seven_days_without_any_policy() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::words_only();
     let tenant = fixture.tenant("t");
     let parcel = "The parcel waits at the gate";
     let id = tenant.remember(of_category(category::TEMPORARY, parcel)).unwrap().id;
@@ -233,7 +233,7 @@ fn a_thousand_faded_cards_near_the_question_leave_five_their_place() {
 
 #[test]
 fn use_and_telling_again_keep_a_card() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::words_only();
     let (tenant, preset) = (fixture.tenant("t"), json!({"preset": "assistant"}));
     fixture.store.set_policy(Some(&preset)).unwrap();
     let boat = say(&tenant, "The boat lies at pier nine").id;
@@ -287,7 +287,7 @@ fn a_run_changes_no_answer() {
 
 #[test]
 fn the_least_confidence_is_that_of_the_instant() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::words_only();
     let tenant = fixture.tenant("t");
     say(&tenant, "The boat lies at pier nine");
     fixture.pass("40d");
@@ -331,7 +331,8 @@ fn of_two_equal_cards_the_one_that_is_still_believed_ranks_first() {
     let other = Remember { confidence: Some(0.85), ..of_category("profile", "Crate four holds copper wire") };
     tenant.remember(Remember { occurred_at: Some(start()), ..other }).unwrap();
     let confidences = || {
-        let request = Recall { explain: true, ..question("copper wire") };
+        let preset = Some("card".into());
+        let request = Recall { explain: true, preset, ..question("copper wire") };
         let hits = tenant.recall(request).unwrap().hits;
         let part = |start: &str| {
             let hit = hits.iter().find(|hit| hit.card.content.starts_with(start)).unwrap();

@@ -38,6 +38,8 @@ pub(crate) fn reads_that_show(tenant: &Tenant, id: memcards::card::CardId) -> us
     };
     let any = filter(json!({"field": "content", "exists": true}));
     let on_tags = filter(json!({"field": "tags", "exists": false}));
+    // A correction that changes nothing is refused.
+    let importance = Some(get(tenant, id).map_or(0.9, |card| (card.importance + 0.25).fract()));
     [
         !ask(tenant, "umbrella stand").is_empty(),
         !tenant.recall(Recall { include: everything(), ..question("umbrella") }).unwrap().hits.is_empty(),
@@ -53,7 +55,7 @@ pub(crate) fn reads_that_show(tenant: &Tenant, id: memcards::card::CardId) -> us
         tenant.entity(&Entity { name: "the door".into(), ..Entity::default() }).is_ok(),
         walk(None),
         walk(Some(tenant.store().clock().now())),
-        tenant.correct(Correct { id, importance: Some(0.9), ..Correct::default() }).is_ok(),
+        tenant.correct(Correct { id, importance, ..Correct::default() }).is_ok(),
     ]
     .into_iter()
     .filter(|shows| *shows)

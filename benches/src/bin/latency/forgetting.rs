@@ -34,14 +34,12 @@ const DAY: i64 = 86_400_000_000;
 
 fn fill(tenant: &Tenant, cards: usize, seed: u64, expiring: &[(usize, Timestamp)]) -> Outcome {
     let mut requests: Vec<Remember> = turns(seed, cards, None).collect();
-    let mut at = 0;
-    for (count, expires_at) in expiring {
+    for (at, (count, expires_at)) in expiring.iter().enumerate() {
         for number in 0..*count {
             // Spread over the whole tenant.
             let place = (at + number * (cards / count.max(&1))) % cards;
             requests[place].expires_at = Some(*expires_at);
         }
-        at += 1;
     }
     for chunk in requests.chunks(1000) {
         tenant.remember_all(chunk.to_vec())?.into_iter().collect::<Result<Vec<_>, _>>()?;
