@@ -35,6 +35,14 @@ pub(super) struct Found {
     pub(super) counted: Counted,
     /// True when there are no others.
     pub(super) complete: bool,
+    /// The segments that were asked.
+    pub(super) numbers: Vec<u64>,
+}
+
+/// The numbers of a tenant's segments.
+pub(super) fn numbers(tenant: &Tenant, id: TenantId) -> Result<Vec<u64>> {
+    let segments = tenant.store().database().read()?.segments(id)?;
+    Ok(segments.into_iter().map(|(number, _)| number).collect())
 }
 
 /// What BM25 has to know of cold cards.
@@ -90,6 +98,7 @@ pub(super) fn find(
     if listed.is_empty() {
         return Ok(None);
     }
+    let numbers = listed.iter().map(|(number, _)| *number).collect();
     let mut segments = Vec::with_capacity(listed.len());
     for (number, listed) in listed {
         let key = (id, number);
@@ -164,7 +173,7 @@ pub(super) fn find(
     }
     let (tracks, slots) =
         partitions.into_iter().map(|(track, partition)| (track, Arc::new(Slot::of(partition)))).unzip();
-    Ok(Some(Found { slots, tracks, counted, complete }))
+    Ok(Some(Found { slots, tracks, counted, complete, numbers }))
 }
 
 /// The best of all segments by words, and by meaning, in order of their places.

@@ -62,6 +62,9 @@ const REEMBEDDING: &str = "reembedding";
 /// Rows beyond the hits that are wanted, for cards that vanish between index and store.
 const SPARE: usize = 16;
 
+/// How often a question is asked again because cards became cold meanwhile.
+const TRIES: usize = 3;
+
 /// Which versions a read may return, apart from filters.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
@@ -242,6 +245,7 @@ pub(crate) fn run_within(
     let mut keep = cold::KEPT.max(top.saturating_mul(2));
     let terms = read.question.query_terms().clone();
     let mut read = Some(read);
+    let mut tries = 0;
     let (ranked, collected) = loop {
         let found = match cold::concerns(&view) {
             true => {
@@ -287,6 +291,13 @@ pub(crate) fn run_within(
             let read = Read::new(&all, &view, request, &anchor)?;
             ranked = ranking.rank(&all, read, &Limits::none(), usize::MAX)?;
             collected = collect(tenant, id, request, &view, &mut ranked, top)?;
+        }
+        // Cards that became cold after the segments were asked are in none of the partitions.
+        let asked = found.as_ref().map_or(&[][..], |found| &found.numbers);
+        if cold::concerns(&view) && tries < TRIES && cold::numbers(tenant, id)? != asked {
+            tries += 1;
+            read = None;
+            continue;
         }
         let more = found.is_some_and(|found| !found.complete) && fill && collected.hits.len() < top;
         if !more || keep >= cold::KEPT_MOST {

@@ -9,6 +9,7 @@ mod faults;
 #[path = "../common/faulty_io.rs"]
 mod faulty_io;
 mod reading;
+mod twins;
 mod writing;
 
 use std::path::{Path, PathBuf};
