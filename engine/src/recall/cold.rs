@@ -20,7 +20,7 @@ use crate::store::{ChangeKind, ReadBytes, Tables, TenantId};
 use crate::verbs::Recall;
 
 /// Candidates by words, and as many by meaning, where these are all that can be asked for.
-pub(super) const KEPT: usize = 64;
+pub(super) const KEPT: usize = 40;
 /// The same where conditions may leave most of them out.
 pub(super) const KEPT_MOST: usize = 4_096;
 /// Postings that are read of one segment.

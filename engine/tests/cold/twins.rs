@@ -2,12 +2,12 @@
 
 use memcards::card::CardId;
 use memcards::{
-    Apply, Correct, Feedback, Forget, Include, MakePlan, Recall, Remember, Restore, RunId, Store, Tenant,
-    Undo,
+    Apply, Correct, Feedback, Forget, Get, Include, MakePlan, Recall, Remember, Restore, RunId, Store,
+    Tenant, Undo,
 };
 use serde_json::json;
 
-use crate::{World, content, get, history, sound};
+use crate::{EVERYTHING, World, content, history, sound};
 
 struct Numbers(u64);
 
@@ -78,7 +78,12 @@ impl Twin {
         let number = |id: CardId| self.ids.iter().position(|other| *other == id);
         let mut all = Vec::new();
         for id in &self.ids {
-            let card = get(&tenant, *id);
+            // It may have been forgotten, and purged when its grace was over.
+            let request = Get { id: *id, include: EVERYTHING.to_vec(), ..Get::default() };
+            let Ok(card) = tenant.get(&request) else {
+                all.push("gone".into());
+                continue;
+            };
             let links: Vec<_> = card.links.iter().map(|link| (link.kind, number(link.to))).collect();
             let versions: Vec<_> = history(&tenant, *id)
                 .versions
