@@ -387,6 +387,11 @@ pub struct Card {
     pub reason: Reason,
 }
 
+/// What the extractor of cards that sum others up is called.
+pub(crate) const CONSOLIDATION: &str = "consolidation";
+/// How the merge keys of these cards begin.
+pub(crate) const CONSOLIDATED: &str = "consolidated.";
+
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -471,6 +476,13 @@ impl Card {
     /// which one thing may have any number.
     pub(crate) fn is_statement(&self) -> bool {
         !self.is_event() && !self.is_relation()
+    }
+
+    /// True for a card that sums others up: its words are theirs, and it is no evidence of its
+    /// own.
+    pub(crate) fn is_consolidated(&self) -> bool {
+        self.extractor.as_deref() == Some(CONSOLIDATION)
+            && self.merge_key.as_ref().is_some_and(|key| key.starts_with(CONSOLIDATED))
     }
 
     /// From when on the card ages: when it was last told, confirmed or used.

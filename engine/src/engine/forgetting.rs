@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::card::{Reason, Track};
+use crate::engine::consolidation::vectors_for;
 use crate::engine::tenant::reason;
 use crate::engine::{Store, Tenant};
 use crate::forget::apply::{Piece, piece_of};
+use crate::forget::consolidate::Consolidation;
 use crate::forget::due::{catch_up, drop_stale};
 use crate::forget::feedback::FeedingBack;
 use crate::forget::plan::{Found, Most, PlanRecord, Planner, TenantPart, count, digest, plan_id};
@@ -220,12 +222,26 @@ pub(super) fn set_policy(scope: Scope<'_>, value: Option<&Value>) -> Result<Poli
     self::policy(scope)
 }
 
+/// What a plan looks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sought<'a> {
+    /// What the policy says.
+    Due,
+    /// What can be summed up by these rules.
+    Consolidation(&'a [Consolidation]),
+}
+
 /// What a plan would do, by tenant.
 type Parts = Vec<(TenantId, String, Vec<PlanItem>)>;
 
 /// Makes a plan and keeps it.
 pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
-    let (record, all) = make(scope, request)?;
+    plan_for(scope, request, Sought::Due)
+}
+
+/// Makes a plan of what is sought and keeps it.
+pub(super) fn plan_for(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> Result<Planned> {
+    let (record, all) = make(scope, request, sought)?;
     let plan = plan_id(&record.digest, scope.name());
     keep(scope, plan, &record, &all)?;
     // Of a tenant that is not there, there are no runs.
@@ -234,7 +250,7 @@ pub(super) fn plan(scope: Scope<'_>, request: &MakePlan) -> Result<Planned> {
 
 /// Makes a plan and keeps it if there is anything in it.
 pub(super) fn plan_if_any(scope: Scope<'_>, request: &MakePlan) -> Result<Option<PlanId>> {
-    let (record, all) = make(scope, request)?;
+    let (record, all) = make(scope, request, Sought::Due)?;
     if record.totals.items == 0 {
         return Ok(None);
     }
@@ -244,7 +260,7 @@ pub(super) fn plan_if_any(scope: Scope<'_>, request: &MakePlan) -> Result<Option
 }
 
 /// Finds out what a plan says.
-fn make(scope: Scope<'_>, request: &MakePlan) -> Result<(PlanRecord, Parts)> {
+fn make(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> Result<(PlanRecord, Parts)> {
     let (store, now) = (scope.store(), scope.now());
     check_limits(request)?;
     let given = request.policy.as_ref().map(read_policy).transpose()?;
@@ -274,7 +290,7 @@ fn make(scope: Scope<'_>, request: &MakePlan) -> Result<(PlanRecord, Parts)> {
             left_out += 1;
             continue;
         }
-        let found = plan_tenant(store, (id, &policies), &limits, request, now)?;
+        let found = plan_tenant(store, (id, &policies), &limits, (request, sought), now)?;
         record.totals.held_back += found.held_back;
         for note in &found.notes {
             record.notes.push(match scope {
@@ -307,7 +323,7 @@ fn make(scope: Scope<'_>, request: &MakePlan) -> Result<(PlanRecord, Parts)> {
             record.totals.held_back
         ));
     }
-    if !set {
+    if !set && matches!(sought, Sought::Due) {
         record
             .notes
             .push("no policy is set: the built-in one is only proposed, nothing happens by itself".into());
@@ -350,7 +366,7 @@ fn plan_tenant(
     store: &Store,
     (tenant, policies): (TenantId, &Policies),
     limits: &RunLimits,
-    request: &MakePlan,
+    (request, sought): (&MakePlan, Sought<'_>),
     now: Timestamp,
 ) -> Result<Found> {
     let database = store.database();
@@ -376,7 +392,22 @@ fn plan_tenant(
         most,
         partitions: &partitions,
     };
-    let mut found = planner.find()?;
+    let mut found = match sought {
+        Sought::Due => planner.find()?,
+        Sought::Consolidation(rules) => planner.find_consolidations(rules)?,
+    };
+    if request.policy.is_some() {
+        // What another policy lets pass is not settled for the one in force.
+        found.merged_upto = 0;
+    }
+    if found.items.is_empty() && found.held_back == 0 && found.merged_upto > 0 {
+        // Nothing will be carried out that would note how far duplicates were looked for.
+        let upto = found.merged_upto;
+        database.write(move |batch| match batch.tables().has_tenant(tenant)? {
+            true => batch.put_setting(tenant, crate::forget::plan::MERGED, &upto),
+            false => Ok(()),
+        })?;
+    }
     if !found.stale.is_empty() {
         let stale = std::mem::take(&mut found.stale);
         database.write(move |batch| drop_stale(batch, tenant, &stale))?;
@@ -614,6 +645,7 @@ pub(super) fn apply(
                     tenant,
                     tenant_name: name.clone(),
                     first,
+                    vectors: vectors_for(scope.store(), tenant, &items)?,
                     items,
                     now: scope.now(),
                 };

@@ -4,6 +4,7 @@
 //! turns text into vectors and hands the rest to the rooms that know the rules.
 
 mod cold;
+mod consolidation;
 mod erasure;
 mod forgetting;
 mod model;

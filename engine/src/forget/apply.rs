@@ -4,15 +4,17 @@
 //! what was done. A piece begins where the record says that the run stands, so that a run that
 //! was cut short, or is carried out by two at once, does every item once.
 
+use std::collections::{BTreeMap, HashMap};
+
 use crate::card::{Card, CardId, LinkKind, Reason, State};
 use crate::forget::erase::erase;
 use crate::forget::feedback::archive;
 use crate::forget::merge::{merged, taken_over};
 use crate::forget::request::forget;
 use crate::forget::run::{Beside, RunItem, RunRecord};
-use crate::forget::{mark, release_lookups};
-use crate::learn::{Reading, register};
-use crate::store::{Batch, TableId, TenantId};
+use crate::forget::{lookup_keys, mark, release_lookups};
+use crate::learn::{Reading, is_kept, register};
+use crate::store::{Batch, Lookup, LookupKey, ModelRecord, ReadBytes, TableId, Tables, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Action, PlanItem, RunId};
 use crate::{Error, Result};
@@ -31,7 +33,18 @@ pub(crate) struct Piece {
     /// The first one's number in the plan.
     pub(crate) first: u32,
     pub(crate) items: Vec<PlanItem>,
+    /// Vectors of texts that are to be made, by text.
+    pub(crate) vectors: MadeVectors,
     pub(crate) now: Timestamp,
+}
+
+/// What the caller's thread has embedded of the texts that a run makes.
+#[derive(Debug, Default)]
+pub(crate) struct MadeVectors {
+    /// By text; `None` where the store's vectors are not made from text.
+    pub(crate) by_text: HashMap<String, Option<Vec<f32>>>,
+    /// The model that made them.
+    pub(crate) model: Option<ModelRecord>,
 }
 
 /// The items of a piece that starts at the beginning of some items: those that make one card
@@ -188,6 +201,8 @@ impl Piece {
             false => Some(batch.tables().vector(self.tenant, newest)?),
         };
         card.reason = self.reason(&group[0], "merged", record);
+        let touched: Vec<&Card> = others.iter().chain([&survivor, &card]).collect();
+        let led = Led::before(batch, self.tenant, &touched)?;
         let before = survivor.version;
         // First those that go: they let go of their merge keys.
         for (item, member) in members {
@@ -200,13 +215,18 @@ impl Piece {
         }
         let card = batch.revise(self.tenant, card, vector, self.now)?;
         register(batch, self.tenant, &card, &Reading::default())?;
+        let lookups = led.changed(batch, self.tenant)?;
         for item in done.iter_mut().filter(|item| item.why.is_none()) {
             item.beside = Some(Beside { id: card.id, before, after: card.version });
+        }
+        // The first one is taken back last.
+        if let Some(first) = done.iter_mut().find(|item| item.why.is_none()) {
+            first.lookups = lookups;
         }
         Ok(done)
     }
 
-    /// Makes the card that sums several up; these stay as they are.
+    /// Makes the card that sums several up, or brings it up to date; these stay as they are.
     fn consolidate(
         &self,
         batch: &mut Batch<'_>,
@@ -217,36 +237,97 @@ impl Piece {
         let skipped = |why| Ok(vec![RunItem::skipped(item.id, item.action, why)]);
         let Some(make) = item.make.as_deref() else { return skipped("changed") };
         let mut card = make.clone();
-        let sources: Vec<CardId> =
-            card.links.iter().filter(|link| link.kind == LinkKind::Related).map(|link| link.to).collect();
-        if sources_mark(batch, self.tenant, &sources)? != Some(item.into_mark) {
+        let sources = sources_of(&card);
+        if sources_mark(batch.tables(), self.tenant, &sources)? != Some(item.into_mark) {
             return skipped("changed");
         }
-        // The summary that is there takes the new sources in; otherwise there is a new one.
-        card.reason = self.reason(item, "consolidated", record);
-        let newest = match batch.tables().card(self.tenant, sources[0])? {
-            Some(newest) => batch.tables().vector(self.tenant, &newest)?,
-            None => None,
-        };
+        // That the one which is brought up to date is as it was has been seen to: the item is
+        // about it. Of a new one there must not be another one since.
         let present = item.into.map(|id| batch.tables().card(self.tenant, id)).transpose()?.flatten();
+        if let (None, Some(key)) = (&present, &card.merge_key)
+            && let Some(other) = batch.lookup(self.tenant, &Lookup::MergeKey(key))?
+            && batch.tables().card(self.tenant, other)?.is_some_and(|other| is_kept(&other, self.now))
+        {
+            return skipped("changed");
+        }
+        let keeps_content = present.as_ref().is_some_and(|present| present.content == card.content);
+        let vector = match keeps_content {
+            true => None,
+            false => match self.vector_of(batch, &card.content, &sources)? {
+                Some(vector) => Some(vector),
+                None => return skipped("not_embedded"),
+            },
+        };
+        card.reason = self.reason(item, "consolidated", record);
+        let touched: Vec<&Card> = present.iter().chain([&card]).collect();
+        let led = Led::before(batch, self.tenant, &touched)?;
         let beside = match present {
             Some(present) => {
-                let earlier = present.version;
-                let vector = (card.content != present.content).then_some(newest);
                 let card = batch.revise(self.tenant, Card { id: present.id, ..card }, vector, self.now)?;
                 register(batch, self.tenant, &card, &Reading::default())?;
-                Beside { id: card.id, before: earlier, after: card.version }
+                Beside { id: card.id, before: present.version, after: card.version }
             }
             None => {
                 card.id = batch.next_id(self.tenant, &self.tenant_name, self.now)?;
                 card.version = 1;
                 (card.recorded_at, card.updated_at) = (self.now, self.now);
-                let card = batch.create(self.tenant, card, newest, None, None)?;
+                let card = batch.create(self.tenant, card, vector.flatten(), None, None)?;
                 register(batch, self.tenant, &card, &Reading::default())?;
                 Beside { id: card.id, before: 0, after: 1 }
             }
         };
-        Ok(vec![RunItem { beside: Some(beside), ..RunItem::done(item.id, item.action, (before, before)) }])
+        let lookups = led.changed(batch, self.tenant)?;
+        let done = RunItem::done(item.id, item.action, (before, before));
+        Ok(vec![RunItem { beside: Some(beside), lookups, ..done }])
+    }
+
+    /// The vector of a text: that of the source whose text it is, or what was made for it.
+    /// `None` where it should have been made and was not.
+    fn vector_of(
+        &self,
+        batch: &mut Batch<'_>,
+        text: &str,
+        sources: &[CardId],
+    ) -> Result<Option<Option<Vec<f32>>>> {
+        for id in sources {
+            if let Some(source) = batch.tables().card(self.tenant, *id)?
+                && source.content == text
+            {
+                return batch.tables().vector(self.tenant, &source).map(Some);
+            }
+        }
+        let Some(vector) = self.vectors.by_text.get(text) else { return Ok(None) };
+        if let (Some(_), Some(model)) = (vector, &self.vectors.model) {
+            batch.require_model(model)?;
+        }
+        Ok(Some(vector.clone()))
+    }
+}
+
+/// The cards that a card sums up.
+pub(crate) fn sources_of(card: &Card) -> Vec<CardId> {
+    card.links.iter().filter(|link| link.kind == LinkKind::Related).map(|link| link.to).collect()
+}
+
+/// Where look-ups lead before a run changes them.
+struct Led(BTreeMap<LookupKey, Option<CardId>>);
+
+impl Led {
+    /// Notes where the look-ups of cards lead.
+    fn before(batch: &Batch<'_>, tenant: TenantId, cards: &[&Card]) -> Result<Self> {
+        let keys = cards.iter().flat_map(|card| lookup_keys(card));
+        keys.map(|key| Ok((key, batch.lookup_key(tenant, &key)?))).collect::<Result<_>>().map(Self)
+    }
+
+    /// Those that lead elsewhere now, as a run keeps them.
+    fn changed(self, batch: &Batch<'_>, tenant: TenantId) -> Result<Vec<(String, Option<CardId>)>> {
+        let mut changed = Vec::new();
+        for (key, before) in self.0 {
+            if batch.lookup_key(tenant, &key)? != before {
+                changed.push((key.iter().map(|byte| format!("{byte:02x}")).collect(), before));
+            }
+        }
+        Ok(changed)
     }
 }
 
@@ -264,10 +345,14 @@ fn changed(item: &PlanItem, card: &Card) -> Result<Option<&'static str>> {
 }
 
 /// Identifies some cards as they are together; `None` when one of them is gone.
-pub(crate) fn sources_mark(batch: &Batch<'_>, tenant: TenantId, ids: &[CardId]) -> Result<Option<u64>> {
+pub(crate) fn sources_mark<T: ReadBytes>(
+    tables: &Tables<T>,
+    tenant: TenantId,
+    ids: &[CardId],
+) -> Result<Option<u64>> {
     let mut marks = Vec::with_capacity(ids.len() * 8);
     for id in ids {
-        let Some(card) = batch.tables().card(tenant, *id)? else { return Ok(None) };
+        let Some(card) = tables.card(tenant, *id)? else { return Ok(None) };
         marks.extend_from_slice(&mark(&card)?.to_le_bytes());
     }
     Ok(Some(xxhash_rust::xxh3::xxh3_64(&marks)))

@@ -44,8 +44,10 @@ pub(crate) fn merged<'a>(survivor: &'a Card, others: &'a [Card]) -> (Card, &'a C
     if moments > 0 && card.confidence < STATED_CONFIDENCE {
         (card.confidence, card.provenance) = (STATED_CONFIDENCE, Provenance::Stated);
     }
-    if card.state == State::Candidate && card.confidence >= STATED_CONFIDENCE {
-        card.state = State::Active;
+    let active = all.iter().any(|other| other.state == State::Active);
+    if active || card.state == State::Candidate && card.confidence >= STATED_CONFIDENCE {
+        // What one of them has in active memory is not to vanish into the archive.
+        (card.state, card.state_before) = (State::Active, None);
     }
     let limits = Limits::default();
     for other in &all {

@@ -10,7 +10,9 @@
 
 pub(crate) mod apply;
 pub mod chart;
+pub(crate) mod consolidate;
 pub(crate) mod due;
+mod duplicates;
 pub(crate) mod erase;
 pub(crate) mod erasure;
 pub(crate) mod feedback;
@@ -23,6 +25,7 @@ pub mod resolve;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub mod simulate;
+mod summary;
 pub(crate) mod undo;
 mod values;
 
@@ -32,7 +35,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Result;
 use crate::card::{Card, CardId};
-use crate::store::{Batch, Lookup, TenantId, encode_card};
+use crate::judge;
+use crate::learn::content_lookups;
+use crate::store::{Batch, Lookup, LookupKey, TenantId, encode_card};
 
 /// Identifies a card as it is, counters and times included: what a plan has seen of it.
 pub(crate) fn mark(card: &Card) -> Result<u64> {
@@ -45,6 +50,12 @@ pub(crate) fn exclusive_lookups(card: &Card) -> Vec<Lookup<'_>> {
     // Of a relation there may be any number: its card holds no fact against others.
     let fact = card.fact.iter().filter(|_| !card.is_relation());
     key.chain(fact.map(Lookup::Fact)).collect()
+}
+
+/// The keys of every look-up that may lead to a card: by its words, its merge key, its fact.
+pub(crate) fn lookup_keys(card: &Card) -> Vec<LookupKey> {
+    let words = content_lookups(card, judge::normalized_hash(&card.content));
+    words.iter().chain(&exclusive_lookups(card)).map(Lookup::key).collect()
 }
 
 /// Takes the look-ups away by which a card would be found as the holder of its merge key or

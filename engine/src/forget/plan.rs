@@ -111,7 +111,7 @@ impl<T: ReadBytes> Planner<'_, T> {
 
     /// True while another item fits; counts it.
     pub(crate) fn admits(&self, found: &mut Found, leaving: &mut u64, action: Action) -> bool {
-        let leaves = action != Action::Purge;
+        let leaves = !matches!(action, Action::Purge | Action::Consolidate);
         let fits = (found.items.len() as u64) < self.most.items && (!leaves || *leaving < self.most.leaving);
         match fits {
             true => *leaving += u64::from(leaves),
@@ -266,16 +266,6 @@ impl<T: ReadBytes> Planner<'_, T> {
                 budget.origin, budget.max_cards
             ));
         }
-        Ok(())
-    }
-
-    fn find_duplicates(
-        &self,
-        _found: &mut Found,
-        _book: &mut RuleBook<'_>,
-        _taken: &mut HashSet<CardId>,
-        _leaving: &mut u64,
-    ) -> Result<()> {
         Ok(())
     }
 }

@@ -68,6 +68,9 @@ pub(crate) struct RunItem {
     pub(crate) why: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) beside: Option<Beside>,
+    /// Where the look-ups of the cards that became one have led before: key in hexadecimal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lookups: Vec<(String, Option<CardId>)>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) undone: bool,
 }
@@ -75,12 +78,21 @@ pub(crate) struct RunItem {
 impl RunItem {
     /// A card that was left alone.
     pub(crate) fn skipped(id: CardId, action: Action, why: &str) -> Self {
-        Self { id, action, before: 0, after: 0, why: Some(why.into()), beside: None, undone: false }
+        Self {
+            id,
+            action,
+            before: 0,
+            after: 0,
+            why: Some(why.into()),
+            beside: None,
+            lookups: vec![],
+            undone: false,
+        }
     }
 
     /// A card that was changed.
     pub(crate) fn done(id: CardId, action: Action, (before, after): (u32, u32)) -> Self {
-        Self { id, action, before, after, why: None, beside: None, undone: false }
+        Self { id, action, before, after, why: None, beside: None, lookups: vec![], undone: false }
     }
 }
 

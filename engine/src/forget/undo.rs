@@ -8,7 +8,7 @@ use crate::forget::request::forget;
 use crate::forget::run::{Beside, RunItem};
 use crate::forget::{regain_lookups, release_lookups};
 use crate::learn::{Reading, register_content};
-use crate::store::{Batch, TableId, TenantId};
+use crate::store::{Batch, LookupKey, TableId, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Action, RunId};
 use crate::{Error, Result};
@@ -67,10 +67,29 @@ impl Undoing {
                 return Ok(why);
             }
         }
-        if item.before == item.after {
-            return Ok(why);
+        if item.before != item.after {
+            why = self.reinstate(batch, item.id, (item.before, item.after))?.or(why);
         }
-        Ok(self.reinstate(batch, item.id, (item.before, item.after))?.or(why))
+        if why.is_none() {
+            self.lead_back(batch, item)?;
+        }
+        Ok(why)
+    }
+
+    /// Lets the look-ups of cards that had become one lead where they led before, unless they
+    /// lead to a card that is not of these by now.
+    fn lead_back(&self, batch: &mut Batch<'_>, item: &RunItem) -> Result<()> {
+        for (key, before) in &item.lookups {
+            let Some(key) = read_key(key) else {
+                return Err(Error::corrupt("table run items", "a look-up's key is not hexadecimal"));
+            };
+            let now = batch.lookup_key(self.tenant, &key)?;
+            let card = now.map(|id| batch.tables().card(self.tenant, id)).transpose()?.flatten();
+            if card.is_none_or(|card| card.reason.action == "undone") {
+                batch.point_key(self.tenant, key, *before)?;
+            }
+        }
+        Ok(())
     }
 
     /// Gives a card the fields of an earlier version; `before` 0: it was made by the run.
@@ -108,4 +127,16 @@ impl Undoing {
         }
         Ok(None)
     }
+}
+
+/// A key of a look-up, as a run keeps it.
+fn read_key(text: &str) -> Option<LookupKey> {
+    let mut key = LookupKey::default();
+    if text.len() != 2 * key.len() || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (byte, at) in key.iter_mut().zip((0..).step_by(2)) {
+        *byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
+    }
+    Some(key)
 }

@@ -182,6 +182,17 @@ impl Analysis {
         self.refers_back
     }
 
+    /// Equal for texts that make the same statement, whatever their padding; the whole text's
+    /// where it was not read.
+    pub(crate) fn statement_hash(&self) -> u128 {
+        self.statement.unwrap_or(self.normalized)
+    }
+
+    /// Whether the text says what somebody likes, prefers, avoids or cannot stand.
+    pub(crate) fn is_preference(&self) -> bool {
+        !matches!(self.attitude, Attitude::None | Attitude::Use)
+    }
+
     /// How many sentences the text has; 0 where it was too long to be read.
     #[must_use]
     pub fn sentences(&self) -> usize {

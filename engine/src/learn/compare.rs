@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::card::{Card, CardId, LinkKind, Role, State};
+use crate::forget::consolidate::fact_key;
 use crate::index::cosine;
 use crate::index::partition::{Partition, Row, statement};
 use crate::judge::{self, Relation};
@@ -51,7 +52,7 @@ impl Findings {
 
 /// True unless speakers or entities say that two cards are about different people or
 /// things: the same words about somebody else are another statement.
-pub(super) fn are_about_the_same(new: &Card, known: &Card) -> bool {
+pub(crate) fn are_about_the_same(new: &Card, known: &Card) -> bool {
     // "A of B" and "C" make the same words as "A" and "of B C".
     if let (Some(mine), Some(theirs)) = (new.edge(), known.edge()) {
         return edge::names(mine) == edge::names(theirs);
@@ -66,6 +67,23 @@ pub(super) fn are_about_the_same(new: &Card, known: &Card) -> bool {
     }
     let (mine, theirs) = (&new.entities, &known.entities);
     speakers && (mine.is_empty() || theirs.is_empty() || mine.iter().any(|name| theirs.contains(name)))
+}
+
+/// True unless merge keys or facts say that two cards are not one.
+pub(crate) fn are_compatible(new: &Card, known: &Card) -> bool {
+    let key = match (&new.merge_key, &known.merge_key) {
+        (Some(new), Some(old)) => new == old,
+        _ => true,
+    };
+    let fact = match (&new.fact, &known.fact) {
+        (Some(new), Some(old)) => {
+            let same = |a: &str, b: &str| judge::normalized_hash(a) == judge::normalized_hash(b);
+            // The key of a look-up tells what is the same entity and attribute.
+            Lookup::Fact(new).key() == Lookup::Fact(old).key() && same(&new.value, &old.value)
+        }
+        _ => true,
+    };
+    key && fact
 }
 
 /// Words for a day that is another one each day.
@@ -135,11 +153,21 @@ impl Draft {
             let links: Vec<CardId> = found[at]
                 .links
                 .iter()
-                .filter(|link| matches!(link.kind, LinkKind::ConflictsWith | LinkKind::Succeeds))
+                .filter(|link| match link.kind {
+                    LinkKind::ConflictsWith | LinkKind::Succeeds => true,
+                    // What a card sums up falls with it, and it with them.
+                    LinkKind::Related => found[at].is_consolidated(),
+                    _ => false,
+                })
                 .filter(|link| !seen.contains(&link.to))
                 .map(|link| link.to)
                 .collect();
-            for id in links {
+            let summary = match fact_key(&found[at]) {
+                Some(key) => batch.lookup(tenant, &Lookup::MergeKey(&key))?,
+                None => None,
+            };
+            let summary = summary.filter(|id| !seen.contains(id));
+            for id in links.into_iter().chain(summary) {
                 seen.push(id);
                 found.extend(batch.tables().card(tenant, id)?.filter(|card| claims(card)));
             }
@@ -209,7 +237,12 @@ impl Draft {
             }
             match relation(&known, analysis, self.card.polarity) {
                 Relation::Identical | Relation::Same => {
-                    if findings.merge.is_none() && self.may_merge(batch, tenant, &known)? {
+                    // A statement is counted where it was told, not at the card that sums it up.
+                    let free = findings
+                        .merge
+                        .as_ref()
+                        .is_none_or(|found| found.is_consolidated() && !known.is_consolidated());
+                    if free && self.may_merge(batch, tenant, &known)? {
                         findings.merge = Some(known);
                     }
                 }
@@ -298,19 +331,7 @@ impl Draft {
 
     /// True unless merge key or fact say that the two are not one.
     pub(super) fn is_compatible(&self, known: &Card) -> bool {
-        let key = match (&self.card.merge_key, &known.merge_key) {
-            (Some(new), Some(old)) => new == old,
-            _ => true,
-        };
-        let fact = match (&self.card.fact, &known.fact) {
-            (Some(new), Some(old)) => {
-                let same = |a: &str, b: &str| judge::normalized_hash(a) == judge::normalized_hash(b);
-                // The key of a look-up tells what is the same entity and attribute.
-                Lookup::Fact(new).key() == Lookup::Fact(old).key() && same(&new.value, &old.value)
-            }
-            _ => true,
-        };
-        key && fact
+        are_compatible(&self.card, known)
     }
 
     /// The last word before a merge: same category, near in meaning where both have

@@ -5,7 +5,7 @@
 //! and never read the clock.
 
 pub(crate) mod analyses;
-mod compare;
+pub(crate) mod compare;
 pub(crate) mod correct;
 pub(crate) mod edge;
 pub(crate) mod extract;
@@ -35,13 +35,18 @@ pub(crate) fn is_held(card: &Card, rules: &LifeRules, now: Timestamp) -> bool {
     matches!(card.state, State::Active | State::Candidate | State::Archived) && !rules.is_expired(card, now)
 }
 
+/// The same by the card's own expiry alone, for those who judge the rules themselves.
+pub(crate) fn is_kept(card: &Card, now: Timestamp) -> bool {
+    matches!(card.state, State::Active | State::Candidate | State::Archived) && !card.is_expired(now)
+}
+
 /// How a statement relates to a card, the card's and the statement's polarity included.
 fn relation(card: &Card, new: &Analysis, polarity: Polarity) -> Relation {
     relation_of((&judge::analyze(statement(card)), card.polarity), (new, polarity))
 }
 
 /// As [`relation`], of what was read already.
-fn relation_of(old: (&Analysis, Polarity), new: (&Analysis, Polarity)) -> Relation {
+pub(crate) fn relation_of(old: (&Analysis, Polarity), new: (&Analysis, Polarity)) -> Relation {
     match judge::relation(old.0, new.0) {
         Relation::Identical | Relation::Same if old.1 != new.1 => Relation::Opposite,
         // An exclusion of what is negated anyway is no contradiction.
@@ -89,7 +94,7 @@ pub(crate) fn is_another_moment(a: &Card, b: &Card) -> bool {
 }
 
 /// True when a person said it, as far as is known.
-fn by_person(card: &Card) -> bool {
+pub(crate) fn by_person(card: &Card) -> bool {
     card.source().and_then(|source| source.role).is_none_or(|role| role == Role::User)
 }
 
@@ -223,7 +228,7 @@ impl Reading {
 
 /// The look-ups of a card's exact content by its normalised hash, the narrowest first. A
 /// turn is found only as that turn.
-fn content_lookups(card: &Card, hash: u128) -> Vec<Lookup<'_>> {
+pub(crate) fn content_lookups(card: &Card, hash: u128) -> Vec<Lookup<'_>> {
     let lookup = |detail| Lookup::Content { hash, track: card.track, category: &card.category, detail };
     let source = card.source();
     if card.is_event()
@@ -255,9 +260,18 @@ pub(crate) fn register_content(
     reading: &Reading,
 ) -> Result<()> {
     for lookup in content_lookups(card, reading.hash(&card.content)) {
-        batch.set_lookup(tenant, &lookup, card.id)?;
+        set_lookup(batch, tenant, &lookup, card)?;
     }
     Ok(())
+}
+
+/// Points a look-up at a card. One that sums others up does not take it from them: what is told
+/// again is counted where it was told.
+fn set_lookup(batch: &mut Batch<'_>, tenant: TenantId, lookup: &Lookup<'_>, card: &Card) -> Result<()> {
+    match card.is_consolidated() && batch.lookup(tenant, lookup)?.is_some() {
+        true => Ok(()),
+        false => batch.set_lookup(tenant, lookup, card.id),
+    }
 }
 
 /// True when another held card has the very words of this one.
@@ -298,7 +312,7 @@ pub(crate) fn register(
         batch.set_lookup(tenant, &Lookup::MergeKey(key), card.id)?;
     }
     if let Some(fact) = card.fact.as_ref().filter(|_| !card.is_relation()) {
-        batch.set_lookup(tenant, &Lookup::Fact(fact), card.id)?;
+        set_lookup(batch, tenant, &Lookup::Fact(fact), card)?;
     }
     // Nobody looks by their topic for what is not compared with statements.
     if !card.is_statement() {

@@ -200,7 +200,8 @@ impl<'t> Batch<'t> {
         self.lookup_key(tenant, &lookup.key())
     }
 
-    fn lookup_key(&self, tenant: TenantId, key: &LookupKey) -> Result<Option<CardId>> {
+    /// The card that the look-up of a key leads to.
+    pub(crate) fn lookup_key(&self, tenant: TenantId, key: &LookupKey) -> Result<Option<CardId>> {
         self.with_log(tenant, |log| {
             if let Some(card) = log.lookups.get(key) {
                 return Ok(*card);
@@ -388,6 +389,14 @@ impl<'t> Batch<'t> {
     /// Removes an exact look-up, as a part of the tenant's last change.
     pub(crate) fn clear_lookup(&mut self, tenant: TenantId, lookup: &Lookup<'_>) -> Result<()> {
         self.change_lookup(tenant, LookupChange { key: lookup.key(), card: None })
+    }
+
+    /// Points the look-up of a key where it is to lead, as a part of the tenant's last change.
+    pub(crate) fn point_key(&mut self, tenant: TenantId, key: LookupKey, card: Option<CardId>) -> Result<()> {
+        match self.lookup_key(tenant, &key)? == card {
+            true => Ok(()),
+            false => self.change_lookup(tenant, LookupChange { key, card }),
+        }
     }
 
     /// Logs that only what leads to a card changes: look-ups that follow belong to it.

@@ -48,6 +48,7 @@ pub const VERBS: &[Verb] = &[
     either("undo", "take back what a run has done"),
     either("simulate", "play a policy over the cards there are, day by day"),
     either("tiers", "count cards by state and age"),
+    verb("consolidate", true, "sum up what was told several times, or of one thing"),
     verb("wipe", true, "remove a tenant with every byte of it"),
     verb("relate", true, "say how one thing relates to another"),
     verb("entity", true, "read what is known of a thing by its name"),
@@ -379,6 +380,7 @@ fn run_for(tenant: &Tenant, verb: &str, rest: Map<String, Value>) -> Result<Valu
             fields::<Nothing>(rest)?;
             value(tenant.tiers()?)
         }
+        "consolidate" => value(tenant.consolidate(fields(rest)?)?),
         "policy.get" => {
             fields::<Nothing>(rest)?;
             value(tenant.policy()?)

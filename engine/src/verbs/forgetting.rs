@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::card::{CardId, State, Track, named_enum};
+use crate::forget::consolidate::Consolidation;
 use crate::time::Timestamp;
 use crate::verbs::Skipped;
 use crate::{Error, Result};
@@ -112,6 +113,36 @@ pub struct MakePlan {
     pub limits: PlanLimits,
     /// Lift the limits on the number of cards.
     pub consent: bool,
+}
+
+/// Sum up what was told several times, or of one thing, by rules: one card more that cites
+/// the others, which stay as they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Consolidate {
+    /// Only these rules; all when empty.
+    pub rules: Vec<Consolidation>,
+    /// Only find out what would be made.
+    pub dry_run: bool,
+    /// How much it may do.
+    pub limits: PlanLimits,
+    /// Lift the limits on the number of cards.
+    pub consent: bool,
+    /// Who asks, for the history.
+    pub actor: Option<String>,
+    /// Why, for the history.
+    pub reason: Option<String>,
+}
+
+/// Answer of `consolidate`: the plan, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Consolidated {
+    /// What is made; `run` is there when it was carried out.
+    #[serde(flatten)]
+    pub planned: Planned,
+    /// How many cards were made or brought up to date, and how many left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub done: Option<RunTotals>,
 }
 
 /// The figures behind an item of a plan.

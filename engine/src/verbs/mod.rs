@@ -7,15 +7,16 @@ mod relations;
 mod request;
 mod simulation;
 
+pub use crate::forget::consolidate::Consolidation;
 pub use answer::{
     Affected, CardView, Corrected, FieldChange, Forgotten, HistoryAnswer, Hit, Outcome, Page, Recalled,
     Remembered, Restored, Searched, Skipped, VersionView, Withheld,
 };
 pub use dispatch::{Format, VERBS, Verb, error_answer, execute, execute_all, import};
 pub use forgetting::{
-    Action, AppliedPlan, Apply, FedBack, Feedback, Figures, MakePlan, PlanId, PlanItem, PlanLimits,
-    PlanSummary, Planned, PlannedItem, Plans, Proof, RunId, RunTotals, Totals, Undo, Undone, Wipe, Wiped,
-    Work,
+    Action, AppliedPlan, Apply, Consolidate, Consolidated, FedBack, Feedback, Figures, MakePlan, PlanId,
+    PlanItem, PlanLimits, PlanSummary, Planned, PlannedItem, Plans, Proof, RunId, RunTotals, Totals, Undo,
+    Undone, Wipe, Wiped, Work,
 };
 pub use relations::{
     Attribute, AttributeVersion, Direction, Edge, Entity, EntityCards, EntityView, Path, PathEdge, Relate,
