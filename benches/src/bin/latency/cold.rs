@@ -67,6 +67,10 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
         Ok(planned.totals.items)
     });
     let archived = run?;
+    // Every card is asked for by what it says itself.
+    let step = (old.len() / arguments.queries.max(1)).max(1);
+    let known: Vec<String> = old.iter().step_by(step).take(arguments.queries).cloned().collect();
+    let found_before = found(&tenant, &known)?;
     let (frozen, freezing) = timed(|| store.freeze(None, None));
     let frozen = frozen?;
     let (compacted, compacting) = timed(|| store.compact(|_| {}));
@@ -90,18 +94,13 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     let mut random = Random::new(seed ^ 2);
     let questions: Vec<String> = (0..arguments.queries).map(|_| question(&mut random)).collect();
     let hot = measure("hot recall, most cards cold", &tenant, &questions, &[])?;
-    // Every card is asked for by what it says itself.
-    let step = (old.len() / arguments.queries.max(1)).max(1);
-    let known: Vec<String> = old.iter().step_by(step).take(arguments.queries).cloned().collect();
     let cold = measure("cold recall, questions", &tenant, &questions, &[Include::Archived])?;
     let exact = measure("cold recall, by its own words", &tenant, &known, &[Include::Archived])?;
-    let mut found = 0;
-    for text in &known {
-        let request =
-            Recall { query: Some(text.clone()), include: vec![Include::Archived], ..Recall::default() };
-        found += usize::from(tenant.recall(request)?.hits.iter().any(|hit| hit.card.content == *text));
-    }
-    eprintln!("{found} of {} cold cards found by their own words", known.len());
+    let found = found(&tenant, &known)?;
+    eprintln!(
+        "{found} of {} cards found by their own words, {found_before} before they were cold",
+        known.len()
+    );
     drop((tenant, store));
     let alone = Store::open(directory.path().join("alone"), options())?;
     let tenant = alone.tenant("synthetic")?;
@@ -112,9 +111,20 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
         "bytes_before": before, "bytes_after": after,
         "apply_seconds": applying.as_secs_f64(), "freeze_seconds": freezing.as_secs_f64(),
         "compact_seconds": compacting.as_secs_f64(),
-        "hot": hot, "cold": cold, "cold_exact": exact, "found": found, "asked": known.len(),
+        "hot": hot, "cold": cold, "cold_exact": exact, "found": found, "found_before": found_before, "asked": known.len(),
         "reference": reference,
     }))
+}
+
+/// How many of some texts are among the first hits when they are asked for.
+fn found(tenant: &Tenant, texts: &[String]) -> Outcome<usize> {
+    let mut found = 0;
+    for text in texts {
+        let request =
+            Recall { query: Some(text.clone()), include: vec![Include::Archived], ..Recall::default() };
+        found += usize::from(tenant.recall(request)?.hits.iter().any(|hit| hit.card.content == *text));
+    }
+    Ok(found)
 }
 
 fn measure(name: &str, tenant: &Tenant, questions: &[String], include: &[Include]) -> Outcome<Value> {

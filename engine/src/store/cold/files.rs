@@ -42,6 +42,8 @@ impl State {
     }
 }
 
+/// How many cards have left a segment, and their positions.
+type Left = (u32, Arc<Vec<u32>>);
 type KeptBlock = (SegmentKey, u32, Arc<DecodedBlock<'static>>);
 
 /// The segment files of a store.
@@ -52,7 +54,7 @@ pub(crate) struct ColdStore {
     state: Mutex<State>,
     blocks: Mutex<VecDeque<KeptBlock>>,
     /// By segment, how many cards have left it and their positions, as last asked for.
-    pub(super) left: Mutex<HashMap<SegmentKey, (u32, Arc<Vec<u32>>)>>,
+    pub(super) left: Mutex<HashMap<SegmentKey, Left>>,
     /// Held by who makes or removes files.
     work: Mutex<()>,
 }
