@@ -105,12 +105,17 @@ pub(super) fn find(
         segments.push((key, database.cold().segment(key)?, tables.left_of(key, &listed)?, listed));
     }
     let mut counted = Counted { frequencies: vec![0; terms.terms().len()], ..Counted::default() };
-    for (key, segment, ..) in &segments {
-        counted.documents += u64::from(segment.documents());
-        counted.length += segment.total_length();
+    for (key, segment, _, listed) in &segments {
+        // Cards that have left are counted where they are now; which words they had is not known
+        // without reading them, so they are taken to be like the others.
+        let (cards, left) = (u64::from(listed.cards.max(1)), u64::from(listed.dead));
+        let staying = |count: u64| (count * cards.saturating_sub(left)).div_ceil(cards);
+        counted.documents += staying(u64::from(segment.documents()));
+        counted.length += staying(segment.total_length());
         for (term, sum) in terms.terms().iter().zip(&mut counted.frequencies) {
             let frequency = segment.document_frequency(&term.text);
-            *sum += frequency.map_err(|error| database.cold().damaged(*key, error))?;
+            let frequency = frequency.map_err(|error| database.cold().damaged(*key, error))?;
+            *sum += staying(u64::from(frequency)) as u32;
         }
     }
     let mut statistics = Statistics::default();

@@ -112,7 +112,7 @@ pub(crate) fn state(tenant: &Tenant, id: CardId) -> State {
 }
 
 pub(crate) fn history(tenant: &Tenant, id: CardId) -> HistoryAnswer {
-    tenant.history(&History { id, ..History::default() }).unwrap()
+    tenant.history(&History { id }).unwrap()
 }
 
 pub(crate) fn ask(tenant: &Tenant, query: &str, include: &[Include]) -> Recalled {
