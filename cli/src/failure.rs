@@ -108,6 +108,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             "`memcards plan show PLAN` shows a plan again, `memcards plan` makes a new one"
         }
         Error::Erased { id, .. } => return Some(format!("`memcards restore {id}` lets them in again")),
+        Error::Wiped { .. } => "what is told without a time, or of a later one, is remembered",
         Error::Conflict { .. } => "read the card again (`memcards get ID`) and repeat what still holds",
         Error::InvalidArgument { field, .. } if field.starts_with("filter") => {
             r#"a filter looks like '{"field":"category","eq":"preference"}'; see `memcards list --help`"#

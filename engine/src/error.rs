@@ -32,12 +32,18 @@ pub enum Error {
         /// What the request expected and what was found.
         message: String,
     },
-    /// The words were erased, and come from a time before that: an old conversation that is read
+    /// The words were forgotten or erased, and come from a time before that: an old conversation that is read
     /// again. `restore` with the card's identifier lets them in.
-    #[error("these words were erased at {at} (card {id}); restore that card to let them in again")]
+    #[error("this was forgotten or erased at {at} (card {id}); restore that card to let it in again")]
     Erased {
         /// The card that was erased.
         id: String,
+        /// When.
+        at: String,
+    },
+    /// It tells of a time before the tenant was wiped. `tenant.create` lets such things in again.
+    #[error("the tenant was wiped at {at}, after this was told; `tenant.create` lets it in again")]
+    Wiped {
         /// When.
         at: String,
     },
@@ -123,7 +129,7 @@ impl Error {
         match self {
             Error::InvalidArgument { .. } => "invalid_argument",
             Error::NotFound { .. } => "not_found",
-            Error::Conflict { .. } | Error::Erased { .. } => "conflict",
+            Error::Conflict { .. } | Error::Erased { .. } | Error::Wiped { .. } => "conflict",
             Error::TooLarge { .. } => "too_large",
             Error::LimitExceeded { .. } => "limit_exceeded",
             Error::ReadOnly { .. } => "read_only",

@@ -8,9 +8,12 @@ use crate::engine::{Store, Tenant};
 use crate::forget::erase;
 use crate::forget::erasure::{Coverage, Fingerprint, Fingerprints, Key, PER_CARD, Scanner};
 use crate::store::io::{self, Reader};
-use crate::store::{Compacted, TenantId};
+use crate::store::{Compacted, TableId, TenantId};
 use crate::verbs::{Proof, Wipe, Wiped};
 use crate::{Error, Result};
+
+/// Words that stand in the files of every store.
+const OF_EVERY_STORE: [&[u8]; 5] = [b"memcards", b"MCINDEX", b"MCVECTOR", b"MCLOOKUP", b"process "];
 
 /// Places that a proof names at most.
 const NAMED: usize = 100;
@@ -24,12 +27,37 @@ impl Store {
     /// [`Error::Corrupt`] when a record is damaged (then nothing is changed); [`Error::Io`].
     pub fn compact(&self, progress: impl FnMut(u64)) -> Result<Compacted> {
         let database = self.database();
-        let tenants = database.read()?.tenants()?;
+        let tables = database.read()?;
+        let (tenants, wiped) = (tables.tenants()?, erase::erasing(&tables)?);
+        drop(tables);
+        for tenant in &wiped {
+            self.cache().forget_tenant(database, TenantId(*tenant))?;
+            database.cold().forget_tenant(TenantId(*tenant))?;
+        }
         for (tenant, _) in tenants {
             self.cache().scrub(database, tenant)?;
         }
         self.compact_cold()?;
-        database.compact(progress)
+        let compacted = database.compact(progress)?;
+        if !wiped.is_empty() {
+            database.write(move |batch| {
+                let mut open = erase::erasing(batch.tables())?;
+                open.retain(|tenant| !wiped.contains(tenant));
+                erase::put_erasing(batch, &open)
+            })?;
+        }
+        Ok(compacted)
+    }
+
+    /// Finishes what a wipe that was cut short has left in files. When that fails it is tried again
+    /// when the store is opened next; until then `verify_erased` tells of it.
+    pub(super) fn finish_wipes(&self) -> Result<()> {
+        if !erase::erasing(&self.database().read()?)?.is_empty()
+            && let Err(error) = self.compact(|_| {})
+        {
+            tracing::warn!(%error, "what a wipe has left in files could not be removed yet");
+        }
+        Ok(())
     }
 
     /// Scans every byte of every file of the store for what was purged. Before a compaction it
@@ -47,8 +75,16 @@ impl Store {
                 unprovable += u64::from(tombstone.coverage != Coverage::Windows);
             }
         }
+        wanted.extend(erase::wiped_fingerprints(&tables)?);
+        let open = erase::erasing(&tables)?.len();
         drop(tables);
-        Ok(Proof { unprovable, ..self.scan(&key, wanted)? })
+        let mut proof = Proof { unprovable, ..self.scan(&key, wanted)? };
+        if open > 0 {
+            proof
+                .found
+                .push(format!("what {open} wiped tenants held is not yet removed from files: compact"));
+        }
+        Ok(proof)
     }
 
     /// Looks for fingerprints in every file. What a living card holds as well is no leak.
@@ -89,6 +125,21 @@ impl Store {
     /// The fingerprints that living cards have as well.
     fn living(&self, scanner: &mut Scanner) -> Result<Vec<usize>> {
         let tables = self.database().read()?;
+        // What every store holds, and what its settings say.
+        for word in OF_EVERY_STORE {
+            scanner.feed(word);
+            scanner.feed(&[0]);
+        }
+        for entry in tables.entries()? {
+            let (key, value) = entry?;
+            if TableId::of_key(key.value())
+                .is_some_and(|table| matches!(table, TableId::Meta | TableId::Settings))
+            {
+                scanner.feed(key.value());
+                scanner.feed(value.value());
+                scanner.feed(&[0]);
+            }
+        }
         for (tenant, record) in tables.tenants()? {
             scanner.feed(record.name.as_bytes());
             scanner.feed(&[0]);
@@ -146,30 +197,35 @@ impl Tenant {
         let now = store.clock().now();
         // Of this wipe alone: fingerprints and key are never written.
         let key = Key::new(database.seed()? ^ now.as_micros() as u64);
-        let (mut answer, wanted) = self.survey(id, &key)?;
+        let (mut answer, wanted, kept) = self.survey(id, &key, &Key::new(database.seed()?))?;
         let name = self.name().to_owned();
         answer.records = database.write(move |batch| {
             if batch.tenant(&name)? != Some(id) {
                 return Ok(0);
             }
             let removed = batch.remove_tenant(id, &name)?;
-            erase::note_wiped(batch, &name, now)?;
+            erase::note_wiped(batch, (id, &name), &kept, now)?;
             Ok(removed)
         })?;
         store.inner.wiped.fetch_add(1, Ordering::AcqRel);
         store.policies_changed();
-        store.cache().forget_tenant(database, id)?;
-        database.cold().forget_tenant(id)?;
-        database.compact(|_| {})?;
+        store.compact(|_| {})?;
         answer.proof = Proof { unprovable: answer.proof.unprovable, ..store.scan(&key, wanted)? };
         Ok(answer)
     }
 
-    /// Counts what a wipe removes, and takes fingerprints of it.
-    fn survey(&self, id: TenantId, key: &Key) -> Result<(Wiped, Vec<Fingerprint>)> {
+    /// Counts what a wipe removes, and takes fingerprints of it under the key of this wipe, and of
+    /// a part of it under the one that stays.
+    fn survey(
+        &self,
+        id: TenantId,
+        key: &Key,
+        stays: &Key,
+    ) -> Result<(Wiped, Vec<Fingerprint>, Vec<Fingerprint>)> {
         let tables = self.store().database().read()?;
         let mut answer = Wiped::default();
         let mut wanted = Fingerprints::of(self.name(), key).list;
+        let mut kept = Vec::new();
         for card in tables.cards(id, None, false)? {
             let card = card?;
             let mut versions: Vec<Card> = tables.earlier_versions(id, card.id)?;
@@ -181,8 +237,13 @@ impl Tenant {
                 answer.proof.unprovable += u64::from(coverage != Coverage::Windows);
                 wanted.extend(list);
             }
+            if kept.len() < erase::KEPT
+                && let Some(found) = erase::fingerprints(&versions, stays)
+            {
+                kept.extend(found.finish(PER_CARD).list);
+            }
         }
         answer.log_positions = tables.last_change(id)?.0;
-        Ok((answer, wanted))
+        Ok((answer, wanted, kept))
     }
 }

@@ -3,17 +3,18 @@
 //! The two have the same calls. What belongs to a tenant's handle stands under that tenant
 //! and knows of no other one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
-use crate::card::{Reason, Track};
+use crate::card::{CardId, Reason, Track};
 use crate::engine::consolidation::vectors_for;
 use crate::engine::tenant::reason;
 use crate::engine::{Store, Tenant};
 use crate::forget::apply::{Piece, piece_of};
 use crate::forget::consolidate::Consolidation;
 use crate::forget::due::{catch_up, drop_stale};
+use crate::forget::erase;
 use crate::forget::feedback::FeedingBack;
 use crate::forget::plan::{Found, Most, PlanRecord, Planner, TenantPart, count, digest, plan_id};
 use crate::forget::policy::Policy;
@@ -24,8 +25,8 @@ use crate::forget::{LISTED, listed};
 use crate::store::{ReadBytes, STORE, TableId, Tables, TenantId};
 use crate::time::{Duration, Timestamp};
 use crate::verbs::{
-    AppliedPlan, Apply, FedBack, Feedback, MakePlan, PlanId, PlanItem, PlanSummary, Planned, PlannedItem,
-    RunId, RunTotals, Skipped, Totals, Undo, Undone, Work,
+    Action, AppliedPlan, Apply, FedBack, Feedback, MakePlan, PlanId, PlanItem, PlanSummary, Planned,
+    PlannedItem, RunId, RunTotals, Skipped, Totals, Undo, Undone, Work,
 };
 use crate::{Error, Result};
 
@@ -129,7 +130,23 @@ pub(super) fn read_policy(value: &Value) -> Result<Policy> {
             Err(Error::invalid("policy", format!("{text:?} is not one of {}", names.join(", "))))
         }
         Value::String(text) => Policy::from_toml(text),
-        other => Policy::from_json(&other.to_string()),
+        other => {
+            // A list would be taken for fields in their order.
+            let rules = |name: &str| other.get(name).and_then(Value::as_object).into_iter().flatten();
+            let parts = ["defaults", "tracks", "categories", "limits", "schedule"];
+            let all = parts.iter().filter_map(|name| Some((*name, other.get(*name)?)));
+            let all = all
+                .chain(rules("tracks").chain(rules("categories")).map(|(name, rule)| (name.as_str(), rule)));
+            for (field, value) in [("policy", other)].into_iter().chain(all) {
+                if !(value.is_object() || value.is_null() && field != "policy") {
+                    return Err(Error::invalid(
+                        field,
+                        "must be an object, or the whole the name of a preset or TOML",
+                    ));
+                }
+            }
+            Policy::from_json(&other.to_string())
+        }
     }
 }
 
@@ -276,13 +293,14 @@ fn make(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> Result<(Pla
     };
     let mut all: Parts = Vec::new();
     let mut left_out = 0u64;
-    let (mut described, mut set) = (None, false);
+    let (mut described, mut set, mut switched_off) = (None, false, false);
     for (id, name) in tenants {
         let mut policies = policies_of(&store.database().read()?, id)?;
         if let Some(policy) = &given {
             policies = Policies { store: Some(policy.clone()), tenant: None };
         }
         set |= policies.is_set();
+        switched_off |= !policies.enabled();
         described.get_or_insert_with(|| describe(&policies, given.is_some()));
         let mut limits = policies.limits();
         limits.tenants_share = request.limits.tenants.unwrap_or(limits.tenants_share);
@@ -317,6 +335,9 @@ fn make(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> Result<(Pla
     if left_out > 0 {
         record.notes.push(format!("{left_out} tenants are not in the policy's share of tenants"));
     }
+    if switched_off {
+        record.notes.push("a policy has switched forgetting off (enabled = false): apply will refuse".into());
+    }
     if record.totals.held_back > 0 {
         record.notes.push(format!(
             "{} more are due and held back by the limits; `consent` or higher limits let them in",
@@ -326,7 +347,7 @@ fn make(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> Result<(Pla
     if !set && matches!(sought, Sought::Due) {
         record
             .notes
-            .push("no policy is set: the built-in one is only proposed, nothing happens by itself".into());
+            .push("no policy is set: the built-in one is only proposed; by itself only what is temporary ends, after 7 days".into());
     }
     record.policy = described.unwrap_or_else(|| "built-in".into());
     record.digest = digest(now, all.iter().map(|(_, name, items)| (name.as_str(), items.as_slice())))?;
@@ -718,6 +739,17 @@ fn finish(scope: Scope<'_>, (number, run): (TenantId, RunId), parts: Vec<TenantP
         record.finished_at.get_or_insert(now);
         for part in parts {
             let tenant = TenantId(part.tenant);
+            let purged: HashSet<CardId> = batch
+                .tables()
+                .items::<RunItem>(TableId::RunItems, tenant, run.0, 0)?
+                .filter_map(|item| match item {
+                    Ok((_, item)) => {
+                        (item.action == Action::Purge && item.why.is_none()).then_some(Ok(item.id))
+                    }
+                    Err(error) => Some(Err(error)),
+                })
+                .collect::<Result<_>>()?;
+            erase::forget_reasons(batch, tenant, &purged)?;
             if part.merged_upto > 0 && batch.tables().has_tenant(tenant)? {
                 batch.put_setting(tenant, crate::forget::plan::MERGED, &part.merged_upto)?;
             }
@@ -737,7 +769,7 @@ pub(super) fn undo(scope: Scope<'_>, request: Undo) -> Result<Undone> {
     };
     let (number, record) = document(scope, TableId::Runs, run.0, only)?
         .ok_or_else(|| Error::NotFound { what: run.to_string() })?;
-    let mut answer = Undone { run, restored: vec![], skipped: vec![] };
+    let mut answer = Undone { run, restored: vec![], skipped: vec![], totals: RunTotals::default() };
     for (tenant, items) in record.done.iter().rev() {
         let tenant = TenantId(*tenant);
         if !database.read()?.has_tenant(tenant)? {
@@ -749,6 +781,8 @@ pub(super) fn undo(scope: Scope<'_>, request: Undo) -> Result<Undone> {
             let numbers: Vec<u32> = (start..end).rev().collect();
             let undoing = Undoing { run, tenant, numbers, reason: reason.clone(), now: scope.now() };
             for (id, why) in database.write(move |batch| undoing.run(batch))? {
+                answer.totals.applied += u64::from(why.is_none());
+                answer.totals.skipped += u64::from(why.is_some());
                 match why {
                     None => listed(&mut answer.restored, id),
                     Some(why) if answer.skipped.len() < LISTED => {

@@ -221,6 +221,7 @@ impl Store {
                 controller: options.controller,
             }),
         };
+        store.finish_wipes()?;
         if options.scheduler {
             let thread = scheduler::SchedulerThread::start(&store.inner)?;
             // Nobody else has the store yet.

@@ -238,12 +238,14 @@ impl Tenant {
                 return Err(Error::invalid("id", "say what to forget: id, ids, filter or about"));
             }
         };
+        let why = reason(request.actor, request.reason);
+        self.store.check_reason(&why)?;
         let forgetting = Forgetting {
             tenant: self.name.clone(),
             ids,
             chosen: by_id.then_some(()).is_none(),
             filter: request.filter,
-            reason: reason(request.actor, request.reason),
+            reason: why,
             dry_run: request.dry_run,
             now: self.now(),
         };
@@ -267,10 +269,12 @@ impl Tenant {
         if ids.is_empty() {
             return Err(Error::invalid("id", "say what to restore: id, ids or run"));
         }
+        let why = reason(request.actor, request.reason);
+        self.store.check_reason(&why)?;
         let restoring = Restoring {
             tenant: self.name.clone(),
             ids,
-            reason: reason(request.actor, request.reason),
+            reason: why,
             rules: self.life_rules()?,
             now: self.now(),
         };

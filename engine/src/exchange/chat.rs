@@ -3,7 +3,7 @@
 //! Accepted: one JSON document that is a list of messages, an object with `messages`, or a
 //! list of such objects; or JSON Lines of such objects. A message has `role` and `content`
 //! (text, or parts of which those of type `text` count), and may have `name` and a time as
-//! `created_at` or `timestamp` (RFC 3339, or seconds since 1970).
+//! `created_at`, `timestamp`, `time` or `occurred_at` (RFC 3339, or seconds since 1970).
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,7 +21,7 @@ struct Message {
     content: Value,
     #[serde(default)]
     name: Option<String>,
-    #[serde(default, alias = "timestamp")]
+    #[serde(default, alias = "timestamp", alias = "time", alias = "occurred_at")]
     created_at: Value,
 }
 

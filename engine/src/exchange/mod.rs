@@ -157,7 +157,7 @@ impl Store {
                         answer.known += 1;
                     }
                     Ok(_) => answer.created += 1,
-                    Err(Error::Erased { .. }) => answer.erased += 1,
+                    Err(Error::Erased { .. } | Error::Wiped { .. }) => answer.erased += 1,
                     Err(error @ (Error::InvalidArgument { .. } | Error::TooLarge { .. })) => {
                         let session = request.session.as_deref().unwrap_or("-");
                         answer.refused.push(format!("session {session} turn {:?}: {error}", request.turn));

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use crate::card::{Card, CardId, Reason, State};
 use crate::filter::Filter;
+use crate::forget::due::life;
 use crate::forget::erase;
 use crate::forget::rules::LifeRules;
 use crate::forget::run::{RunItem, RunRecord, run_of_request};
 use crate::forget::{exclusive_lookups, regain_lookups, release_lookups};
 use crate::learn::{Reading, is_held, is_said_again, register_content};
 use crate::store::{Batch, TableId, TenantId};
-use crate::time::Timestamp;
+use crate::time::{Duration, Timestamp};
 use crate::verbs::{Action, Forgotten, Restored, Skipped};
 use crate::{Error, Result};
+
+/// A restored card whose time was over gets as much time again, and at least this (a day).
+const MORE_TIME: i64 = 24 * 3_600_000_000;
 
 /// What a `forget` does to one card.
 enum Step {
@@ -179,7 +183,12 @@ impl Restoring {
                 continue;
             }
             card.state = card.state_before.take().unwrap_or(State::Active);
-            // Who brings a card back does not want it to fade at once.
+            // Who brings a card back does not want it to be over or to fade at once.
+            if self.rules.is_expired(&card, self.now) {
+                let end = life(&card).expires(&self.rules.of(card.track, &card.category));
+                let length = end.map_or(0, |end| end.as_micros() - card.recorded_at.as_micros());
+                card.expires_at = Some(self.now.plus(Duration::from_micros(length.max(MORE_TIME))));
+            }
             card.reinforce(self.now);
             card.reason = Reason { action: "restored".into(), ..self.reason.clone() };
             let card = batch.revise(tenant, card, None, self.now)?;

@@ -100,7 +100,7 @@ impl Undoing {
         (before, after): (u32, u32),
     ) -> Result<Option<&'static str>> {
         let Some(present) = batch.tables().card(self.tenant, id)? else { return Ok(Some("gone")) };
-        if present.version != after {
+        if present.version != after && !self.is_as(batch, &present, after)? {
             return Ok(Some("changed"));
         }
         if before == 0 {
@@ -126,6 +126,21 @@ impl Undoing {
             }
         }
         Ok(None)
+    }
+}
+
+impl Undoing {
+    /// True when a card is again what one of its versions was: what was done to it since was
+    /// undone.
+    fn is_as(&self, batch: &Batch<'_>, present: &Card, version: u32) -> Result<bool> {
+        let Some(then) = batch.tables().version(self.tenant, present.id, version)? else { return Ok(false) };
+        let again = Card {
+            version: then.version,
+            updated_at: then.updated_at,
+            reason: then.reason.clone(),
+            ..present.clone()
+        };
+        Ok(again == then)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, State};
+use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, Source, State};
 use crate::forget::erase;
 use crate::forget::rules::LifeRules;
 use crate::index::cache::Slot;
@@ -85,6 +85,7 @@ impl Draft {
             None if self.card.links.is_empty() => Verdict::Create(Findings::default()),
             None => return Err(Error::NotFound { what: format!("card {}", self.card.links[0].to) }),
         };
+        erase::admit_to(batch, &self.tenant, &self.card, self.dated)?;
         if let (Verdict::Create(_), Some(tenant)) = (&verdict, batch.tenant(&self.tenant)?) {
             erase::admit(batch, tenant, &self.card, self.dated)?;
         }
@@ -148,6 +149,7 @@ impl Draft {
                     if self.dated && replaced && known.occurred_at == self.card.occurred_at {
                         return Ok(Verdict::Done(known));
                     }
+                    self.refuse_forgotten(&known)?;
                     continue;
                 }
                 let claims_more = self.card.fact.is_some() && known.fact.is_none()
@@ -215,6 +217,19 @@ impl Draft {
             findings.outlived_by.sort_by_key(|later| (later.start(), later.id));
         }
         Ok(self.verdict(findings))
+    }
+
+    /// Refuses what somebody wanted forgotten and what is only read again: the same turn, or a time
+    /// before that.
+    fn refuse_forgotten(&self, known: &Card) -> Result<()> {
+        let unwanted = known.state == State::Forgotten && known.reason.action == "forgotten";
+        let turn = |source: &Source| source.session.clone().zip(source.turn);
+        let own = self.card.source().and_then(turn);
+        let same_turn = own.is_some() && known.sources.iter().any(|source| turn(source) == own);
+        match unwanted && (same_turn || (self.dated && self.card.occurred_at <= known.updated_at)) {
+            true => Err(Error::Erased { id: known.id.to_string(), at: known.updated_at.to_string() }),
+            false => Ok(()),
+        }
     }
 
     /// What follows from what was found.

@@ -31,7 +31,7 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
     }
     let Some(slots) = slots(tenant)? else { return Ok(vec![]) };
     let include = [Include::Superseded, Include::Archived, Include::Candidates];
-    let view = View::new(tenant.life_rules()?, &include, None, None, now).at_any_time();
+    let view = View::new(tenant.life_rules()?, &include, None, None, now).at_any_age();
     let mut found: BTreeSet<CardId> = BTreeSet::new();
     let mut phrases = vec![(about.to_owned(), phrase)];
     {
@@ -54,21 +54,20 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
             let terms = analyze_query(text);
             let postings = terms.terms().iter().filter(|term| term.role != Role::Secondary);
             let rarest = postings.map(|term| partition.text().postings(&term.text)).min_by_key(|p| p.len());
-            if let Some(rarest) = rarest {
-                candidates.extend(
-                    rarest
-                        .iter()
-                        .map(|(row, _)| row)
-                        .filter(|row| shows(*row))
-                        .map(|row| partition.row(row).card.id),
-                );
-            }
-            // Tags and keys need not be words of the text.
+            let rows: Vec<u32> = match rarest {
+                Some(rarest) => rarest.iter().map(|(row, _)| row).collect(),
+                // A name that is a function word as well ("Will"): every text is looked into.
+                None => (0..partition.len() as u32).collect(),
+            };
+            candidates
+                .extend(rows.into_iter().filter(|row| shows(*row)).map(|row| partition.row(row).card.id));
+            // These need not be words of the text.
             let tagged = |row: &u32| {
                 let card = &partition.row(*row).card;
-                shows(*row)
-                    && (card.tags.iter().any(|tag| phrase.is_in(tag))
-                        || card.merge_key.as_ref().is_some_and(|key| phrase.is_in(key)))
+                let texts =
+                    card.tags.iter().chain(&card.merge_key).chain(card.fact.iter().map(|fact| &fact.value));
+                let held = card.attributes.values().filter_map(|value| value.as_str());
+                shows(*row) && texts.map(String::as_str).chain(held).any(|text| phrase.is_in(text))
             };
             found.extend((0..partition.len() as u32).filter(tagged).map(|row| partition.row(row).card.id));
         }
@@ -79,8 +78,11 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
             let key = name_key(text);
             for id_of_cold in cold::with_words(tenant, &tables, id, text)? {
                 let card = tables.card(id, id_of_cold)?.filter(|card| view.shows(card));
-                if card.is_some_and(|card| names_or_says(&card, &key, phrase)) {
+                let Some(card) = card else { continue };
+                if is_named(&card, &key, phrase) {
                     found.insert(id_of_cold);
+                } else {
+                    candidates.insert(id_of_cold);
                 }
             }
         }
@@ -88,7 +90,11 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
             let card = tables.card(id, *candidate)?;
             let about = |card: &Card| {
                 let texts = [Some(&card.content), card.summary.as_ref()];
-                texts.into_iter().flatten().any(|text| phrases.iter().any(|(_, phrase)| phrase.is_in(text)))
+                let mentions = card.mentions.iter().map(|mention| &mention.name);
+                let names: Vec<&str> = card.entities.iter().chain(mentions).map(String::as_str).collect();
+                texts.into_iter().flatten().any(|text| {
+                    phrases.iter().any(|(_, phrase)| phrase.is_in(&without_longer(text, phrase, &names)))
+                })
             };
             if card.is_some_and(|card| about(&card)) {
                 found.insert(*candidate);
@@ -98,16 +104,96 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
     Ok(found.into_iter().collect())
 }
 
-/// True when a card names a thing, or its words are in one of its texts.
-fn names_or_says(card: &Card, key: &str, phrase: &Phrase) -> bool {
+/// True when a card that no partition holds names a thing in one of its fields.
+fn is_named(card: &Card, key: &str, phrase: &Phrase) -> bool {
     let ends = card.fact.iter().flat_map(|fact| [&fact.entity, &fact.value]);
     let mentions = card.mentions.iter().map(|mention| &mention.name);
+    let held = card.attributes.values().filter_map(|value| value.as_str());
+    let texts = card.tags.iter().chain(&card.merge_key).chain(card.fact.iter().map(|fact| &fact.value));
     ends.chain(&card.entities).chain(mentions).any(|name| name_key(name) == *key)
-        || card.tags.iter().chain(&card.merge_key).any(|text| phrase.is_in(text))
-        || card.summary.iter().chain([&card.content]).any(|text| phrase.is_in(text))
+        || texts.map(String::as_str).chain(held).any(|text| phrase.is_in(text))
 }
 
-/// Words in a row, in lower case, without an English plural's or owner's ending.
+/// A text without the names in it that only begin or end like the phrase, or hold it: Mary Ann Evans
+/// is not Ann.
+fn without_longer(text: &str, phrase: &Phrase, names: &[&str]) -> String {
+    let mut text = text.to_owned();
+    let mut longer: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| {
+            let words = words(name);
+            words.len() > phrase.0.len() && phrase.is_in(name)
+        })
+        .collect();
+    longer.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    for name in longer {
+        text = text.replace(name, " ␀ ");
+    }
+    text
+}
+
+/// First names that are words as well: given with a capital, they need one. Bill is not the bill.
+const NAMES_AND_WORDS: [&str; 56] = [
+    "amber",
+    "april",
+    "art",
+    "august",
+    "autumn",
+    "bill",
+    "bob",
+    "chase",
+    "chip",
+    "christian",
+    "crystal",
+    "daisy",
+    "dawn",
+    "dick",
+    "drew",
+    "earl",
+    "ernest",
+    "faith",
+    "frank",
+    "gene",
+    "grace",
+    "grant",
+    "guy",
+    "heather",
+    "holly",
+    "hope",
+    "hunter",
+    "iris",
+    "ivy",
+    "jack",
+    "joy",
+    "june",
+    "lily",
+    "mark",
+    "mason",
+    "max",
+    "may",
+    "miles",
+    "nick",
+    "olive",
+    "pat",
+    "penny",
+    "ray",
+    "rich",
+    "rob",
+    "robin",
+    "rose",
+    "ruby",
+    "sandy",
+    "sky",
+    "stew",
+    "sue",
+    "summer",
+    "violet",
+    "wade",
+    "will",
+];
+
+/// Words in a row, without an English plural's or owner's ending.
 struct Phrase(Vec<String>);
 
 impl Phrase {
@@ -117,7 +203,13 @@ impl Phrase {
 
     /// True when a text holds these words one after the other.
     fn is_in(&self, text: &str) -> bool {
-        !self.0.is_empty() && words(text).windows(self.0.len()).any(|window| window == self.0)
+        let fits = |(wanted, found): (&String, &String)| {
+            let lower = wanted.to_lowercase();
+            let is_name = lower != *wanted && NAMES_AND_WORDS.contains(&lower.as_str());
+            lower == found.to_lowercase() && (!is_name || found.chars().any(char::is_uppercase))
+        };
+        !self.0.is_empty()
+            && words(text).windows(self.0.len()).any(|window| self.0.iter().zip(window).all(fits))
     }
 }
 
@@ -127,17 +219,17 @@ fn words(text: &str) -> Vec<String> {
     let mut word = String::new();
     let end = |word: &mut String, words: &mut Vec<String>| {
         if !word.is_empty() {
-            let plain = word.strip_suffix("'s").or(word.strip_suffix("’s")).unwrap_or(word);
+            let plain = word.strip_suffix("'s").unwrap_or(word);
             let singular = plain.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with('s'));
             words.push(singular.unwrap_or(plain).to_owned());
             word.clear();
         }
     };
-    for c in text.nfkc().flat_map(char::to_lowercase) {
+    for c in text.nfkc().map(|c| if c == '’' { '\'' } else { c }) {
         if is_unspaced(c) {
             end(&mut word, &mut words);
             words.push(c.to_string());
-        } else if c.is_alphanumeric() || (matches!(c, '\'' | '’' | '+' | '#') && !word.is_empty()) {
+        } else if c.is_alphanumeric() || (matches!(c, '\'' | '+' | '#') && !word.is_empty()) {
             word.push(c);
         } else {
             end(&mut word, &mut words);
@@ -159,19 +251,29 @@ mod tests {
     #[test]
     fn whole_words_count_and_nothing_else() {
         for (phrase, text, expected) in [
-            ("Anna", "anna's keys are here", true),
+            ("Anna", "ANNA has the keys", true),
             ("Anna", "Annabel has the keys", false),
-            ("blue car", "Two blue cars were sold.", true),
+            ("blue car", "Two Blue cars were sold.", true),
+            ("Bill", "Will called Bill's sister", true),
+            ("Bill", "I will pay the bill", false),
+            ("bill", "BILL called", true),
+            ("O'Neil", "o’neil", true),
+            ("o'neil", "Ask O’Neil", true),
             ("blue car", "My blue bag is in the car.", false),
             ("王芳", "王芳喜欢茶", true),
             ("王芳", "王小芳喜欢茶", false),
-            ("INC-90312", "see inc-90312.", true),
+            ("INC-90312", "see INC-90312.", true),
             ("INC-90312", "see INC-903123", false),
             ("C++", "C is a letter", false),
-            ("C++", "written in c++", true),
+            ("C++", "written in C++", true),
         ] {
             assert_eq!(Phrase::of(phrase).is_in(text), expected, "{phrase} in {text}");
         }
         assert!(Phrase::of("?!").0.is_empty());
+        let ann = Phrase::of("Ann");
+        assert!(!ann.is_in(&without_longer("Mary Ann Evans wrote", &ann, &["Mary Ann Evans"])));
+        assert!(ann.is_in(&without_longer("Ann met Mary Ann Evans", &ann, &["Mary Ann Evans", "Ann"])));
+        let zhang = Phrase::of("张伟");
+        assert!(!zhang.is_in(&without_longer("张伟丽住在北京", &zhang, &["张伟丽"])));
     }
 }

@@ -257,12 +257,20 @@ pub(super) fn with_words<T: ReadBytes>(
                 rarest = Some((frequency, term));
             }
         }
-        let Some((_, term)) = rarest.filter(|(frequency, _)| *frequency > 0) else { continue };
-        let query = ColdQuery { terms: &[(term, 1.0)], ..ColdQuery::new(segment.len() as usize) };
-        for candidate in segment.search(&query).map_err(damaged)? {
-            let card = CardId::from_bytes(segment.id(candidate.position).map_err(damaged)?);
+        let positions: Vec<u32> = match rarest {
+            Some((0, _)) => continue,
+            Some((_, term)) => {
+                let query = ColdQuery { terms: &[(term, 1.0)], ..ColdQuery::new(segment.len() as usize) };
+                let found = segment.search(&query).map_err(damaged)?;
+                found.iter().map(|candidate| candidate.position).collect()
+            }
+            // A name that is a function word as well: every card is looked into.
+            None => (0..segment.len()).collect(),
+        };
+        for position in positions {
+            let card = CardId::from_bytes(segment.id(position).map_err(damaged)?);
             let stub = tables.stub(id, card)?;
-            if stub.is_some_and(|stub| (stub.segment, stub.position) == (number, candidate.position)) {
+            if stub.is_some_and(|stub| (stub.segment, stub.position) == (number, position)) {
                 found.push(card);
             }
         }

@@ -122,6 +122,12 @@ impl View {
         Self { any_time: true, ..self }
     }
 
+    /// The same view of cards whose time is over as well, and of those that have faded: what is to
+    /// be forgotten is forgotten whether or not it is shown.
+    pub(crate) fn at_any_age(self) -> Self {
+        Self { any_time: true, instant: Timestamp::MIN, fades: false, ..self }
+    }
+
     /// True when cards of this state are wanted.
     pub(crate) fn wants(&self, state: State) -> bool {
         self.states.contains(&state)

@@ -189,10 +189,11 @@ pub(crate) fn count(tenant: &Tenant, request: &Count, now: Timestamp) -> Result<
     Ok(count)
 }
 
-/// Identifiers of all cards, in every visible state, that satisfy a filter.
+/// Identifiers of all cards, in every state but the forgotten one and of any age, that satisfy a
+/// filter: for forgetting them.
 pub(crate) fn matching(tenant: &Tenant, filter: &Filter, now: Timestamp) -> Result<Vec<CardId>> {
     let include = [Include::Superseded, Include::Archived, Include::Candidates];
-    let view = View::new(tenant.life_rules()?, &include, None, None, now).at_any_time();
+    let view = View::new(tenant.life_rules()?, &include, None, None, now).at_any_age();
     let tables = tenant.store().database().read()?;
     let Some(id) = tenant.id()? else { return Ok(vec![]) };
     let conditions = Conditions { filter: Some(filter), min_confidence: None };

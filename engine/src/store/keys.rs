@@ -236,6 +236,11 @@ pub(crate) fn tombstone(tenant: TenantId, kind: u8, hash: u128) -> [u8; 22] {
     key
 }
 
+/// Kind and hash in a key of `tombstones`.
+pub(crate) fn tombstone_of_key(key: &[u8]) -> Option<(u8, u128)> {
+    Some((*key.get(5)?, u128::from_be_bytes(key.get(6..22)?.try_into().ok()?)))
+}
+
 /// The first key of a tenant's part of a table, and the first key after it.
 pub(crate) fn range_of(table: TableId, tenant: TenantId) -> (Vec<u8>, Vec<u8>) {
     let first = table.prefix(tenant);

@@ -126,20 +126,20 @@ impl<T: ReadBytes> Tables<T> {
         Ok(Some(record::open_bytes(TableId::Tombstones, &key, value.value())?.to_vec()))
     }
 
-    /// Every tombstone of a tenant (or of the store) with its kind.
+    /// Every tombstone of a tenant (or of the store): kind, hash and what it says.
     pub(crate) fn tombstones(
         &self,
         tenant: TenantId,
-    ) -> Result<impl Iterator<Item = Result<(u8, Vec<u8>)>> + '_> {
+    ) -> Result<impl Iterator<Item = Result<(u8, u128, Vec<u8>)>> + '_> {
         let (first, end) = keys::range_of(TableId::Tombstones, tenant);
         let range = self.range(&first, std::ops::Bound::Excluded(end.as_slice()))?;
         Ok(range.map(|entry| {
             let (key, value) = entry.map_err(storage)?;
             let (key, value) = (key.value(), value.value());
-            let kind = *key.get(5).ok_or_else(|| {
-                Error::corrupt(record::place(TableId::Tombstones, key), "the key has no kind")
+            let (kind, hash) = keys::tombstone_of_key(key).ok_or_else(|| {
+                Error::corrupt(record::place(TableId::Tombstones, key), "the key is not that of a tombstone")
             })?;
-            Ok((kind, record::open_bytes(TableId::Tombstones, key, value)?.to_vec()))
+            Ok((kind, hash, record::open_bytes(TableId::Tombstones, key, value)?.to_vec()))
         }))
     }
 }

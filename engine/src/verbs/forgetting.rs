@@ -370,10 +370,12 @@ pub struct Undo {
 pub struct Undone {
     /// The run.
     pub run: RunId,
-    /// Cards that are as they were before the run.
+    /// Cards that are as they were before the run; the first 1,000.
     pub restored: Vec<CardId>,
-    /// Cards left alone: `purged`, `changed` since, or `gone`.
+    /// Cards left alone: `purged`, `changed` since, or `gone`; the first 1,000.
     pub skipped: Vec<Skipped>,
+    /// How many of both (`applied`: restored).
+    pub totals: RunTotals,
 }
 
 /// Say which recalled cards were of use and which were wrong.

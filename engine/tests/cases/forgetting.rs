@@ -522,7 +522,8 @@ fn a_plan_reads_what_is_due() {
         // The queue is brought up to date once, however large the tenant has grown.
         tenant.plan(&MakePlan::default()).unwrap();
         fixture.pass("41d");
-        let plan = tenant.plan(&everything(MakePlan::default())).unwrap();
+        let rules = vec![Action::Expire];
+        let plan = tenant.plan(&everything(MakePlan { rules, ..MakePlan::default() })).unwrap();
         assert_eq!(plan.totals.actions.get("expire"), Some(&300), "{:?}", plan.totals);
         work.push(plan.work.due + plan.work.cards);
     }
@@ -538,4 +539,92 @@ fn a_store_without_forgetting_has_nothing_to_say() {
     assert_eq!(fixture.store.verify_erased().unwrap().fingerprints, 0);
     let _: &Store = &fixture.store;
     let _ = filter(json!({"field": "content", "exists": true}));
+}
+
+#[test]
+fn an_old_conversation_does_not_bring_back_what_was_forgotten() {
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    let turn = |number: u32, content: &str| Remember {
+        turn: Some(number),
+        occurred_at: Some(start()),
+        ..said_in("s-1", content)
+    };
+    let gone = tenant.remember(turn(1, "Clara keeps bees")).unwrap().id;
+    tenant.remember(turn(2, "The train was late")).unwrap();
+    fixture.pass("1d");
+    tenant.forget(forget(gone)).unwrap();
+    assert!(matches!(tenant.remember(turn(1, "Clara keeps bees")), Err(Error::Erased { .. })));
+    // Also where the conversation does not say when it was.
+    let undated = Remember { occurred_at: None, ..turn(1, "Clara keeps bees") };
+    assert!(matches!(tenant.remember(undated.clone()), Err(Error::Erased { .. })));
+    fixture.pass("40d");
+    let plan =
+        tenant.plan(&everything(MakePlan { rules: vec![Action::Purge], ..MakePlan::default() })).unwrap();
+    apply(&tenant, &plan);
+    assert!(matches!(tenant.remember(undated), Err(Error::Erased { .. })));
+    assert!(matches!(tenant.remember(turn(1, "Clara keeps bees")), Err(Error::Erased { .. })));
+    assert_eq!(active(&tenant), ["The train was late"]);
+    assert_eq!(say(&tenant, "Clara keeps bees").outcome, Outcome::Created);
+    tenant.wipe(Wipe { confirm: "t".into() }).unwrap();
+    assert!(matches!(tenant.remember(turn(2, "The train was late")), Err(Error::Wiped { .. })));
+    tenant.create().unwrap();
+    assert_eq!(tenant.remember(turn(2, "The train was late")).unwrap().outcome, Outcome::Created);
+}
+
+#[test]
+fn forgetting_reaches_what_is_over_and_takes_its_reasons_along() {
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    let over = Remember { ttl: Some(crate::support::duration("1h")), ..text("Otto owes nine euros") };
+    let id = tenant.remember(over).unwrap().id;
+    fixture.pass("2d");
+    assert!(get(&tenant, id).is_err());
+    let request = Forget {
+        about: Some("Otto".into()),
+        reason: Some("asked for by letter qq-7731".into()),
+        actor: Some("clerk-qq-7732".into()),
+        ..Forget::default()
+    };
+    assert_eq!(tenant.forget(request).unwrap().forgotten, [id]);
+    fixture.pass("31d");
+    let plan =
+        tenant.plan(&everything(MakePlan { rules: vec![Action::Purge], ..MakePlan::default() })).unwrap();
+    assert_eq!(apply(&tenant, &plan).applied, [id]);
+    fixture.store.compact(|_| {}).unwrap();
+    for word in ["Otto", "qq-7731", "qq-7732"] {
+        assert_eq!(is_in_files(fixture.directory.path(), word), None, "{word}");
+    }
+}
+
+#[test]
+fn undoing_in_reverse_order_goes_all_the_way_back() {
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    let id = say(&tenant, "The well is forty metres deep").id;
+    fixture.pass("150d");
+    let before = observed(&tenant, id);
+    let plan = tenant.plan(&everything(MakePlan::default())).unwrap();
+    let archived = apply(&tenant, &plan).run;
+    let forgotten = tenant.forget(forget(id)).unwrap().run.unwrap();
+    for run in [forgotten, archived] {
+        let undone = tenant.undo(Undo { run: Some(run), ..Undo::default() }).unwrap();
+        assert_eq!((undone.restored, undone.totals.applied), (vec![id], 1));
+    }
+    assert_eq!(observed(&tenant, id), before);
+}
+
+#[test]
+fn a_restored_card_whose_time_was_over_can_be_read() {
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    let over = Remember { ttl: Some(crate::support::duration("3d")), ..text("The crane is rented") };
+    let id = tenant.remember(over).unwrap().id;
+    tenant.forget(forget(id)).unwrap();
+    fixture.pass("5d");
+    assert_eq!(tenant.restore(Restore { id: Some(id), ..Restore::default() }).unwrap().restored, [id]);
+    fixture.pass("71h");
+    assert!(get(&tenant, id).is_ok());
+    fixture.pass("2h");
+    assert!(get(&tenant, id).is_err());
 }
