@@ -13,7 +13,8 @@ use crate::verbs::{Proof, Wipe, Wiped};
 use crate::{Error, Result};
 
 /// Words that stand in the files of every store.
-const OF_EVERY_STORE: [&[u8]; 5] = [b"memcards", b"MCINDEX", b"MCVECTOR", b"MCLOOKUP", b"process "];
+const OF_EVERY_STORE: [&[u8]; 6] =
+    [b"memcards", b"MCINDEX", b"MCVECTOR", b"MCLOOKUP", b"MCCOLD", b"process "];
 
 /// Places that a proof names at most.
 const NAMED: usize = 100;
