@@ -22,6 +22,7 @@
 
 pub mod calendar;
 pub mod card;
+pub mod cold;
 pub mod embed;
 mod engine;
 pub mod error;

@@ -13,7 +13,8 @@ use crate::verbs::{Proof, Wipe, Wiped};
 use crate::{Error, Result};
 
 /// Words that stand in the files of every store.
-const OF_EVERY_STORE: [&[u8]; 5] = [b"memcards", b"MCINDEX", b"MCVECTOR", b"MCLOOKUP", b"process "];
+const OF_EVERY_STORE: [&[u8]; 6] =
+    [b"memcards", b"MCINDEX", b"MCVECTOR", b"MCLOOKUP", b"MCCOLD", b"process "];
 
 /// Places that a proof names at most.
 const NAMED: usize = 100;
@@ -32,10 +33,12 @@ impl Store {
         drop(tables);
         for tenant in &wiped {
             self.cache().forget_tenant(database, TenantId(*tenant))?;
+            database.cold().forget_tenant(TenantId(*tenant))?;
         }
         for (tenant, _) in tenants {
             self.cache().scrub(database, tenant)?;
         }
+        self.compact_cold()?;
         let compacted = database.compact(progress)?;
         if !wiped.is_empty() {
             database.write(move |batch| {
@@ -104,6 +107,13 @@ impl Store {
                 at.map_or_else(|| name.clone(), |at| format!("{name} at byte {}", at.offset))
             };
             places.extend(report.found.iter().map(|found| (*found, named(*found))));
+        }
+        for (tenant, _) in self.database().read()?.tenants()? {
+            self.database().cold_texts(tenant, |place, bytes| {
+                scanner.feed(bytes);
+                places.extend(scanner.finish().found.iter().map(|found| (*found, place.to_owned())));
+                Ok(())
+            })?;
         }
         if !places.is_empty() {
             let living = self.living(&mut scanner)?;

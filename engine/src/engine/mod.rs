@@ -3,6 +3,7 @@
 //! A [`Tenant`] handle is the only way to read or write memories. This room checks requests,
 //! turns text into vectors and hands the rest to the rooms that know the rules.
 
+mod cold;
 mod consolidation;
 mod erasure;
 mod forgetting;
@@ -27,7 +28,7 @@ use crate::learn::analyses::Analyses;
 pub(crate) use crate::learn::remember::Draft;
 use crate::recall;
 use crate::store::io::{Io, RealIo};
-use crate::store::{Database, DatabaseOptions, ModelRecord, TenantRecord, VerifyReport};
+use crate::store::{ColdStatistics, Database, DatabaseOptions, ModelRecord, TenantRecord, VerifyReport};
 use crate::time::{Clock, SystemClock};
 use crate::verbs::Remembered;
 use crate::{Error, Result};
@@ -153,6 +154,8 @@ pub struct Statistics {
     pub reembedding: bool,
     /// Loaded indexes.
     pub index: CacheStatistics,
+    /// Segments of the cold tier, and the cards in them.
+    pub cold: ColdStatistics,
     /// Why writes are refused, if they are.
     pub read_only: Option<String>,
 }
@@ -256,6 +259,7 @@ impl Store {
             model: database.model()?.map(|model| model.to_string()),
             reembedding: database.is_reembedding()?,
             index: self.inner.cache.statistics(),
+            cold: database.cold_statistics()?,
             read_only: database.write_failure(),
         })
     }

@@ -97,8 +97,9 @@ fn export_tenant<T: ReadBytes>(
             ChangeKind::Touch => Kind::Touch,
             ChangeKind::Lookups => Kind::Lookups,
             ChangeKind::Vector => Kind::Vector,
-            // What went away is not told of, and neither is that it did.
-            ChangeKind::Purge | ChangeKind::Cool => continue,
+            // What went away is not told of, and neither is that it did. Where records are is
+            // nothing to tell.
+            ChangeKind::Purge | ChangeKind::Cool | ChangeKind::Thaw => continue,
         };
         if !kept.tells(sequence, change.card)? {
             continue;
@@ -169,8 +170,8 @@ impl<'a, T: ReadBytes> Kept<'a, T> {
         let (mut any_gone, mut purged) = (false, HashMap::new());
         for logged in tables.changes(tenant, 0)? {
             let LoggedChange { sequence, change, .. } = logged?;
-            any_gone |= change.kind.takes_away();
             if change.kind == ChangeKind::Purge {
+                any_gone = true;
                 purged.insert(change.card, sequence);
             }
         }

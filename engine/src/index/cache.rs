@@ -113,6 +113,11 @@ impl Slot {
         }
     }
 
+    /// A partition that is not the cache's: made for the length of a question.
+    pub(crate) fn of(partition: Partition) -> Self {
+        Self { content: RwLock::new(Content::Ready(Box::new(partition))), ..Self::new() }
+    }
+
     /// Takes over what is in the snapshot file that a partition came from or went to.
     fn set_saved(&self, rows: usize, change: u64, linked: usize) {
         self.saved.store(rows, Ordering::Relaxed);

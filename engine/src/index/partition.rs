@@ -696,7 +696,7 @@ fn row_bytes(row: &Row) -> usize {
 
 /// The text by which a card is found: content, summary, fact, entities and tags. The
 /// speaker is a field and not part of it.
-fn searched_text(card: &Card) -> std::borrow::Cow<'_, str> {
+pub(crate) fn searched_text(card: &Card) -> std::borrow::Cow<'_, str> {
     let parts: Vec<&str> = card
         .summary
         .iter()

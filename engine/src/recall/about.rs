@@ -13,6 +13,7 @@ use crate::card::{Card, CardId};
 use crate::engine::Tenant;
 use crate::index::text::{Role, analyze_query};
 use crate::judge::name_key;
+use crate::recall::cold;
 use crate::recall::relations::{Relations, names, slots};
 use crate::recall::{Include, View};
 use crate::time::Timestamp;
@@ -73,6 +74,18 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
     }
     if let Some(id) = tenant.id()? {
         let tables = tenant.store().database().read()?;
+        for (text, phrase) in phrases.iter().filter(|(_, phrase)| !phrase.0.is_empty()) {
+            let key = name_key(text);
+            for id_of_cold in cold::with_words(tenant, &tables, id, text)? {
+                let card = tables.card(id, id_of_cold)?.filter(|card| view.shows(card));
+                let Some(card) = card else { continue };
+                if is_named(&card, &key, phrase) {
+                    found.insert(id_of_cold);
+                } else {
+                    candidates.insert(id_of_cold);
+                }
+            }
+        }
         for candidate in candidates.difference(&found.clone()) {
             let card = tables.card(id, *candidate)?;
             let about = |card: &Card| {
@@ -89,6 +102,16 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
         }
     }
     Ok(found.into_iter().collect())
+}
+
+/// True when a card that no partition holds names a thing in one of its fields.
+fn is_named(card: &Card, key: &str, phrase: &Phrase) -> bool {
+    let ends = card.fact.iter().flat_map(|fact| [&fact.entity, &fact.value]);
+    let mentions = card.mentions.iter().map(|mention| &mention.name);
+    let held = card.attributes.values().filter_map(|value| value.as_str());
+    let texts = card.tags.iter().chain(&card.merge_key).chain(card.fact.iter().map(|fact| &fact.value));
+    ends.chain(&card.entities).chain(mentions).any(|name| name_key(name) == *key)
+        || texts.map(String::as_str).chain(held).any(|text| phrase.is_in(text))
 }
 
 /// A text without the names in it that only begin or end like the phrase, or hold it: Mary Ann Evans

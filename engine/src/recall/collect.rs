@@ -1,5 +1,7 @@
 //! From ranked rows to cards: reads them from the store and checks them once more.
 
+use std::collections::HashSet;
+
 use crate::Result;
 use crate::card::Card;
 use crate::engine::Tenant;
@@ -29,10 +31,15 @@ pub(super) fn collect(
     let filter = request.filter.as_ref().filter(|filter| filter.needs_text());
     let places = std::mem::take(&mut ranked.places);
     let mut withheld = Vec::new();
+    // A card that came back from the cold tier meanwhile stands in two partitions.
+    let mut seen = HashSet::new();
     let mut hits = Vec::with_capacity(top.min(places.len()));
     for place in places {
         if hits.len() == top {
             break;
+        }
+        if !seen.insert(place.id) {
+            continue;
         }
         let card = match view.known_at() {
             None => tables.card(id, place.id)?,

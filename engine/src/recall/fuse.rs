@@ -20,6 +20,7 @@ use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::index::text::{NO_ROW, Statistics};
 use crate::recall::aging::Aging;
+use crate::recall::cold::Counted;
 use crate::recall::evidence::{Evidence, Legs, rivals, session_of};
 use crate::recall::gather::{Gathered, Limits, gather};
 use crate::recall::question::Question;
@@ -126,6 +127,8 @@ pub(super) struct Search<'a> {
     pub(super) wanted: &'a [Option<RowSet>],
     /// By partition, whether its track is unlikely to hold the answer.
     pub(super) off_track: &'a [bool],
+    /// See [`Ranking::cold`](crate::recall::rank::Ranking::cold).
+    pub(super) cold: Option<(usize, &'a Counted)>,
     /// Hits that are wanted.
     pub(super) top: usize,
     pub(super) limits: &'a Limits,
@@ -165,8 +168,12 @@ impl<'a> Scorer<'a> {
     pub(super) fn new(search: &'a Search<'a>) -> Self {
         let terms = search.question.query_terms();
         let mut statistics = Statistics::default();
-        for shown in search.shown {
+        let hot = search.cold.map_or(search.shown.len(), |(hot, _)| hot);
+        for shown in &search.shown[..hot] {
             shown.gather(terms, &mut statistics);
+        }
+        if let Some((_, counted)) = search.cold {
+            counted.add_to(&mut statistics);
         }
         let mass = if terms.is_empty() { 0.0 } else { statistics.mass(terms) };
         let times = search.question.times();

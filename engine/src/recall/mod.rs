@@ -6,11 +6,13 @@
 //!
 //! `question` reads the question, `shown` finds the rows that a view shows, `gather`
 //! the candidates where there are too many of these, `evidence` and `fuse` score them,
-//! `rank` settles conflicts and sorts, `collect` reads the cards; `aging` judges age for all of them. `relations` and `walk` read
+//! `rank` settles conflicts and sorts, `collect` reads the cards; `aging` judges age for all of
+//! them; `cold` brings archived cards in that no partition holds. `relations` and `walk` read
 //! what is known by name.
 
 pub(crate) mod about;
 mod aging;
+mod cold;
 mod collect;
 mod controller;
 pub(crate) mod days;
@@ -59,6 +61,9 @@ const TOP: usize = 5;
 const REEMBEDDING: &str = "reembedding";
 /// Rows beyond the hits that are wanted, for cards that vanish between index and store.
 const SPARE: usize = 16;
+
+/// How often a question is asked again because cards became cold meanwhile.
+const TRIES: usize = 3;
 
 /// Which versions a read may return, apart from filters.
 #[derive(Clone, Debug)]
@@ -212,7 +217,6 @@ pub(crate) fn run_within(
         .map(|track| tenant.store().cache().partition(tenant.store().database(), id, *track))
         .collect::<Result<Vec<_>>>()?;
     let likely = decision.map(|decision| decision.tracks).unwrap_or_default();
-    let off_track = tracks.iter().map(|track| !likely.is_empty() && !likely.contains(track)).collect();
     answer.searched.tracks = tracks;
 
     let read = Read::new(&slots, &view, request, &anchor)?;
@@ -241,37 +245,81 @@ pub(crate) fn run_within(
         return Ok(answer);
     }
 
-    let ranking = Ranking {
-        request,
-        view: &view,
-        top,
-        settings,
-        weights: &weights,
-        vector: vector.as_deref(),
-        reranker: tenant.store().reranker(),
-        off_track,
-    };
     // A filter on the text needs the cards themselves: then any row may be asked.
     let text_decides = request.filter.as_ref().is_some_and(Filter::needs_text);
     let spare = if text_decides { usize::MAX } else { SPARE };
-    let mut ranked = ranking.rank(&slots, read, limits, spare)?;
-    let mut collected = collect(tenant, id, request, &view, &mut ranked, top)?;
-    // Where conditions or a vector say which cards are wanted, as many as there are must be
-    // found; and cards may have vanished between index and store.
-    let fill = ranking.least() <= 0.0
-        || text_decides
-        || ranked.truncated
-        || !collected.withheld.is_empty()
-        || request.min_confidence.is_some();
-    if collected.hits.len() < top && fill && !ranked.complete {
-        let read = Read::new(&slots, &view, request, &anchor)?;
-        ranked = ranking.rank(&slots, read, &Limits::none(), usize::MAX)?;
-        collected = collect(tenant, id, request, &view, &mut ranked, top)?;
-    }
+    let mut keep = cold::KEPT.max(top.saturating_mul(2));
+    let terms = read.question.query_terms().clone();
+    let mut read = Some(read);
+    let mut tries = 0;
+    let (ranked, collected) = loop {
+        let found = match cold::concerns(&view) {
+            true => {
+                let asked = (&terms, vector.as_deref());
+                cold::find(tenant, id, request, &view, asked, keep)?
+            }
+            false => None,
+        };
+        let hot = slots.len();
+        let mut all = slots.clone();
+        let mut off_track: Vec<bool> = tracks_unlikely(&answer.searched.tracks, &likely);
+        if let Some(found) = &found {
+            all.extend(found.slots.iter().cloned());
+            off_track.extend(tracks_unlikely(&found.tracks, &likely));
+            // Cold cards speak and tell of times as well.
+            read = None;
+        }
+        let ranking = Ranking {
+            request,
+            view: &view,
+            top,
+            settings,
+            weights: &weights,
+            vector: vector.as_deref(),
+            reranker: tenant.store().reranker(),
+            off_track,
+            cold: found.as_ref().map(|found| (hot, &found.counted)),
+        };
+        let first = match read.take() {
+            Some(read) => read,
+            None => Read::new(&all, &view, request, &anchor)?,
+        };
+        let mut ranked = ranking.rank(&all, first, limits, spare)?;
+        let mut collected = collect(tenant, id, request, &view, &mut ranked, top)?;
+        // Where conditions or a vector say which cards are wanted, as many as there are must be
+        // found; and cards may have vanished between index and store.
+        let fill = ranking.least() <= 0.0
+            || text_decides
+            || ranked.truncated
+            || !collected.withheld.is_empty()
+            || request.min_confidence.is_some();
+        if collected.hits.len() < top && fill && !ranked.complete {
+            let read = Read::new(&all, &view, request, &anchor)?;
+            ranked = ranking.rank(&all, read, &Limits::none(), usize::MAX)?;
+            collected = collect(tenant, id, request, &view, &mut ranked, top)?;
+        }
+        // Cards that became cold after the segments were asked are in none of the partitions.
+        let asked = found.as_ref().map_or(&[][..], |found| &found.numbers);
+        if cold::concerns(&view) && tries < TRIES && cold::numbers(tenant, id)? != asked {
+            tries += 1;
+            read = None;
+            continue;
+        }
+        let more = found.is_some_and(|found| !found.complete) && fill && collected.hits.len() < top;
+        if !more || keep >= cold::KEPT_MOST {
+            break (ranked, collected);
+        }
+        keep = cold::KEPT_MOST;
+    };
     answer.searched.candidates = ranked.scored;
     answer.hits = collected.hits;
     answer.withheld = collected.withheld;
     Ok(answer)
+}
+
+/// Of each track whether it is unlikely to hold the answer.
+fn tracks_unlikely(tracks: &[Track], likely: &[Track]) -> Vec<bool> {
+    tracks.iter().map(|track| !likely.is_empty() && !likely.contains(track)).collect()
 }
 
 /// True when some card of the tenant names something so: Nice is a town as well.

@@ -15,6 +15,7 @@ use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::recall::View;
 use crate::recall::aging::Aging;
+use crate::recall::cold::Counted;
 use crate::recall::exclusion::{Exclusion, exclusions, latest};
 use crate::recall::fuse::{Parts, Scorer, Search};
 use crate::recall::gather::Limits;
@@ -161,6 +162,9 @@ pub(super) struct Ranking<'a> {
     pub(super) reranker: Option<&'a dyn Reranker>,
     /// By partition, whether its track is unlikely to hold the answer.
     pub(super) off_track: Vec<bool>,
+    /// From which partition on they hold a choice of cold cards, and what is counted over all
+    /// of these.
+    pub(super) cold: Option<(usize, &'a Counted)>,
 }
 
 /// The best rows.
@@ -244,6 +248,7 @@ impl Ranking<'_> {
             instant: self.view.instant,
             rules: &self.view.rules,
             off_track: &self.off_track,
+            cold: self.cold,
             top: self.top,
             limits,
         };

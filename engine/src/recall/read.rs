@@ -72,7 +72,9 @@ fn select<'a, T: ReadBytes>(
     after: Option<CardId>,
     backward: bool,
 ) -> Result<impl Iterator<Item = Result<Card>> + 'a> {
-    Ok(tables.cards(tenant, after, backward)?.filter_map(move |card| {
+    // The state of today says nothing of the past.
+    let wants = |state| view.known_at().is_some() || view.wants(state);
+    Ok(tables.cards_in(tenant, after, backward, wants)?.filter_map(move |card| {
         let version = card.and_then(|card| version_at(tables, tenant, card, view));
         match version {
             Ok(Some(card)) => {

@@ -41,6 +41,7 @@ impl Database {
         let target = redb::Database::builder().create_with_backend(backend).map_err(storage)?;
         let copied = copy_records(&source, &target, &mut progress)?;
         target.close().map_err(storage)?;
+        self.copy_segments(&source, &partial)?;
         at(&partial, io.sync_directory(&partial))?;
         at(to, io.rename(&partial, to))?;
         let directory = parent(to);

@@ -177,7 +177,7 @@ impl<'t> Batch<'t> {
     /// The tenant's last changes, this batch included, newest first; at most `most`. Vectors
     /// that were made anew and cards that went away are left out: nothing was said.
     pub(crate) fn last_changes(&self, tenant: TenantId, most: usize) -> Result<Vec<Change>> {
-        let counts = |change: &Change| change.kind != ChangeKind::Vector && !change.kind.takes_away();
+        let counts = |change: &Change| change.kind.says();
         let (mut end, mut found) = self.with_log(tenant, |log| {
             let mine = log.changes.iter().rev().filter(|change| counts(change)).take(most);
             (log.committed, mine.cloned().collect::<Vec<_>>())
@@ -333,6 +333,7 @@ impl<'t> Batch<'t> {
     /// Appends a change as it was in another store; its card must have been restored.
     pub(crate) fn restore_change(&mut self, tenant: TenantId, change: Change) -> Result<()> {
         let (card, version) = (change.card, change.version);
+        self.thaw(tenant, card)?;
         let stored = self
             .tables
             .stored_version(tenant, card, version)?
@@ -347,6 +348,9 @@ impl<'t> Batch<'t> {
 
     /// Removes all versions of a card; gives the current one as it was.
     pub(super) fn remove_card(&mut self, tenant: TenantId, id: CardId) -> Result<Option<Card>> {
+        if let Some(card) = self.remove_cold(tenant, id)? {
+            return Ok(Some(card));
+        }
         let Some((card, removed)) = self.tables.remove_card(tenant, id)? else { return Ok(None) };
         self.writes += removed;
         Ok(Some(card))
@@ -397,6 +401,7 @@ impl<'t> Batch<'t> {
 
     /// Logs that only what leads to a card changes: look-ups that follow belong to it.
     pub(crate) fn log_lookups(&mut self, tenant: TenantId, id: CardId) -> Result<()> {
+        self.thaw(tenant, id)?;
         let Some(stored) = self.tables.stored(tenant, id)? else {
             return Err(Error::NotFound { what: format!("card {id}") });
         };
@@ -491,6 +496,8 @@ impl<'t> Batch<'t> {
         card: &Card,
         vector: Option<VectorParts<'_>>,
     ) -> Result<()> {
+        // Whatever is written of a cold card, it is written where the others are.
+        self.thaw(tenant, card.id)?;
         let key = keys::card(tenant, card.id);
         self.writes += 1;
         self.tables.put(&key, &record::seal_card(TableId::Cards, &key, card, vector)?)

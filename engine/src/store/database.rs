@@ -7,6 +7,7 @@ use redb::ReadableDatabase;
 use serde::{Deserialize, Serialize};
 
 use crate::store::batch::{Batch, META_NEXT_TENANT};
+use crate::store::cold::ColdStore;
 use crate::store::io::{Io, IoFile, OpenMode, RedbFile, at};
 use crate::store::keys::TenantId;
 use crate::store::lookups::Lookups;
@@ -85,6 +86,7 @@ pub(crate) struct Database {
     writer: Writer,
     file: Arc<StoreFile>,
     lookups: Arc<Lookups>,
+    cold: Arc<ColdStore>,
     /// Of redb, in bytes.
     cache_bytes: usize,
     io: Arc<dyn Io>,
@@ -144,16 +146,24 @@ impl Database {
         let bounds = WriterBounds { queue: options.queue, batch: options.batch };
         let index = directory.join(INDEX_DIRECTORY);
         let lookups = Arc::new(Lookups::new(io.clone(), index, options.lookup_bytes));
-        let writer = Writer::start(file.clone(), lookups.clone(), (seed, generation), bounds, observer)?;
+        let cold = Arc::new(ColdStore::new(io.clone(), directory));
+        let beside = (lookups.clone(), cold.clone());
+        let writer = Writer::start(file.clone(), beside, (seed, generation), bounds, observer)?;
         let directory = directory.to_owned();
         let cache_bytes = options.cache_bytes;
-        Ok(Self { writer, file, lookups, cache_bytes, io, directory, generation, _lock: lock })
+        Ok(Self { writer, file, lookups, cold, cache_bytes, io, directory, generation, _lock: lock })
     }
 
     /// A consistent view of everything committed so far.
     pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
+        let cold = self.cold.reader();
         let transaction = self.file.get().begin_read().map_err(storage)?;
-        Ok(Tables::read(&transaction)?.with_generation(self.generation))
+        Ok(Tables::read(&transaction)?.with_generation(self.generation).with_cold(cold))
+    }
+
+    /// The segment files.
+    pub(crate) fn cold(&self) -> &ColdStore {
+        &self.cold
     }
 
     /// Counts the models that the store has had. It stays the same while the store is open.

@@ -8,12 +8,14 @@
 
 mod backup;
 mod batch;
+pub(crate) mod cold;
 mod compact;
 mod database;
 pub mod io;
 pub(crate) mod keys;
 mod ledger;
 pub(crate) mod lookups;
+mod mapped;
 mod purge;
 pub(crate) mod record;
 mod revector;
@@ -22,6 +24,8 @@ mod verify;
 mod writer;
 
 pub(crate) use batch::{Applied, Batch};
+pub use cold::{ColdStatistics, Frozen, Rewritten};
+pub(crate) use cold::{Described, Freezing};
 pub use compact::Compacted;
 pub(crate) use database::{Database, DatabaseOptions, ModelRecord, read_model};
 pub(crate) use keys::{Detail, Lookup, LookupKey, STORE, TableId, TenantId};

@@ -59,6 +59,7 @@ impl Batch<'_> {
             _ => self.tables().stored_earlier(tenant, id)?,
         };
         versions.push(present);
+        self.thaw(tenant, id)?;
         let mut done = (0, 0);
         for Embedded { version, content, vector } in embedded {
             let named = versions.iter().position(|(card, _)| card.version == *version);

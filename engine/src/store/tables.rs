@@ -8,7 +8,8 @@ use std::ops::Bound;
 use redb::{AccessGuard, ReadTransaction, ReadableTable, Table, WriteTransaction};
 use serde::{Deserialize, Serialize};
 
-use crate::card::{Card, CardId};
+use crate::card::{Card, CardId, State};
+use crate::store::cold::{ColdReader, Stub};
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::record::{self, LoggedChange, OwnVector, Schema};
 use crate::time::Timestamp;
@@ -96,19 +97,21 @@ pub(crate) struct Tables<T> {
     table: T,
     /// Of the vectors that are given out; see [`OwnVector::generation`].
     generation: u16,
+    /// Where the records of cold cards are; none while a store is being opened or copied.
+    cold: Option<ColdReader>,
 }
 
 impl Tables<ReadTable> {
     /// Opens the table of a read transaction; it stays readable after that is dropped.
     pub(crate) fn read(transaction: &ReadTransaction) -> Result<Self> {
-        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0 })
+        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0, cold: None })
     }
 }
 
 impl<'t> Tables<WriteTable<'t>> {
     /// Opens (and creates) the table of a write transaction.
     pub(crate) fn write(transaction: &'t WriteTransaction) -> Result<Self> {
-        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0 })
+        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0, cold: None })
     }
 
     /// Writes a sealed value.
@@ -166,6 +169,12 @@ impl<'t> Tables<WriteTable<'t>> {
 /// A raw entry of the store, checked by the caller.
 type Entry<'a> = Result<(AccessGuard<'a, &'static [u8]>, AccessGuard<'a, &'static [u8]>)>;
 
+/// The card in a key of `cards`.
+fn card_of(key: &[u8]) -> Result<CardId> {
+    keys::card_of_key(key)
+        .ok_or_else(|| Error::corrupt(record::place(TableId::Cards, key), "not the key of a card"))
+}
+
 /// A card and the vector that its version brought.
 pub(crate) type Stored = (Card, Option<OwnVector>);
 
@@ -173,6 +182,11 @@ impl<T> Tables<T> {
     /// Gives out the vectors of another generation than the first one.
     pub(crate) fn with_generation(self, generation: u16) -> Self {
         Self { generation, ..self }
+    }
+
+    /// Finds cold cards, too. The reader was taken before the snapshot was.
+    pub(crate) fn with_cold(self, cold: ColdReader) -> Self {
+        Self { cold: Some(cold), ..self }
     }
 
     /// The generation of the vectors that are given out.
@@ -238,6 +252,11 @@ impl<T: ReadBytes> Tables<T> {
             .collect()
     }
 
+    /// The cold tier, where it is open.
+    pub(super) fn cold(&self) -> Option<&ColdReader> {
+        self.cold.as_ref()
+    }
+
     /// True when the tenant is there, and was not wiped.
     pub(crate) fn has_tenant(&self, tenant: TenantId) -> Result<bool> {
         Ok(self.get(&keys::tenant(tenant))?.is_some())
@@ -248,8 +267,8 @@ impl<T: ReadBytes> Tables<T> {
         Ok(self.get(&keys::card(tenant, id))?.is_some())
     }
 
-    /// True when the store file is not expected to hold a version of the card, though the log
-    /// names some: it was purged, or moved to the cold tier.
+    /// True when no version of the card is expected to be anywhere, though the log names some: it
+    /// was purged.
     pub(crate) fn is_gone(&self, tenant: TenantId, id: CardId) -> Result<bool> {
         Ok(!self.has_card(tenant, id)?)
     }
@@ -258,14 +277,22 @@ impl<T: ReadBytes> Tables<T> {
     pub(crate) fn card(&self, tenant: TenantId, id: CardId) -> Result<Option<Card>> {
         let key = keys::card(tenant, id);
         let Some(value) = self.get(&key)? else { return Ok(None) };
-        record::open_card(TableId::Cards, &key, value.value()).map(Some)
+        self.present_card(tenant, id, &key, value.value()).map(Some)
+    }
+
+    /// As [`Tables::present`], without its vector.
+    fn present_card(&self, tenant: TenantId, id: CardId, key: &[u8], value: &[u8]) -> Result<Card> {
+        match crate::store::cold::is_stub(value) {
+            true => self.present(tenant, id, key, value).map(|(card, _)| card),
+            false => record::open_card(TableId::Cards, key, value),
+        }
     }
 
     /// The current version of a card, and the vector that it brought.
     pub(crate) fn stored(&self, tenant: TenantId, id: CardId) -> Result<Option<Stored>> {
         let key = keys::card(tenant, id);
         let Some(value) = self.get(&key)? else { return Ok(None) };
-        record::open_card_and_vector(TableId::Cards, &key, value.value()).map(Some)
+        self.present(tenant, id, &key, value.value()).map(Some)
     }
 
     /// The earlier versions of a card, oldest first.
@@ -275,6 +302,15 @@ impl<T: ReadBytes> Tables<T> {
 
     /// The earlier versions of a card, oldest first, with the vectors that they brought.
     pub(crate) fn stored_earlier(&self, tenant: TenantId, id: CardId) -> Result<Vec<Stored>> {
+        if let Some(stub) = self.stub(tenant, id)? {
+            if stub.version == 1 {
+                return Ok(vec![]);
+            }
+            let records = self.cold_records(tenant, id, &stub)?;
+            let mut versions = self.open_cold(tenant, id, &records)?;
+            versions.pop();
+            return Ok(versions);
+        }
         let (first, last) = (keys::version(tenant, id, 0), keys::version(tenant, id, u32::MAX));
         self.table
             .range(first.as_slice()..=last.as_slice())
@@ -286,6 +322,16 @@ impl<T: ReadBytes> Tables<T> {
             .collect()
     }
 
+    /// The sealed records of the earlier versions of a card that is not cold, oldest first.
+    pub(super) fn sealed_earlier(&self, tenant: TenantId, id: CardId) -> Result<Vec<Vec<u8>>> {
+        let (first, last) = (keys::version(tenant, id, 0), keys::version(tenant, id, u32::MAX));
+        self.table
+            .range(first.as_slice()..=last.as_slice())
+            .map_err(storage)?
+            .map(|entry| entry.map(|(_, value)| value.value().to_vec()).map_err(storage))
+            .collect()
+    }
+
     /// One version of a card, current or earlier, and the vector that it brought.
     pub(crate) fn stored_version(
         &self,
@@ -293,8 +339,23 @@ impl<T: ReadBytes> Tables<T> {
         id: CardId,
         version: u32,
     ) -> Result<Option<Stored>> {
-        if let Some(stored) = self.stored(tenant, id)?.filter(|(card, _)| card.version == version) {
-            return Ok(Some(stored));
+        match self.stub(tenant, id)? {
+            Some(stub) => self.cold_version(tenant, id, &stub, version),
+            None => self.hot_version(tenant, id, version),
+        }
+    }
+
+    /// The same of a card that is not cold: what partitions hold.
+    pub(crate) fn hot_version(&self, tenant: TenantId, id: CardId, version: u32) -> Result<Option<Stored>> {
+        let key = keys::card(tenant, id);
+        if let Some(value) = self.get(&key)? {
+            if crate::store::cold::is_stub(value.value()) {
+                return Ok(None);
+            }
+            let stored = record::open_card_and_vector(TableId::Cards, &key, value.value())?;
+            if stored.0.version == version {
+                return Ok(Some(stored));
+            }
         }
         let key = keys::version(tenant, id, version);
         let Some(value) = self.get(&key)? else { return Ok(None) };
@@ -306,6 +367,9 @@ impl<T: ReadBytes> Tables<T> {
         let key = keys::version(tenant, id, version);
         if let Some(value) = self.get(&key)? {
             return record::open_card(TableId::Versions, &key, value.value()).map(Some);
+        }
+        if let Some(stub) = self.stub(tenant, id)? {
+            return Ok(self.cold_version(tenant, id, &stub, version)?.map(|(card, _)| card));
         }
         Ok(self.card(tenant, id)?.filter(|card| card.version == version))
     }
@@ -347,9 +411,9 @@ impl<T: ReadBytes> Tables<T> {
         let after = after.unwrap_or(CardId::from_bytes([0; 16]));
         let (low, high) = (keys::card(tenant, after), keys::card(tenant, CardId::from_bytes([255; 16])));
         let bounds = (Bound::Excluded(low.as_slice()), Bound::Included(high.as_slice()));
-        Ok(self.table.range::<&[u8]>(bounds).map_err(storage)?.map(|entry| {
+        Ok(self.table.range::<&[u8]>(bounds).map_err(storage)?.map(move |entry| {
             let (key, value) = entry.map_err(storage)?;
-            record::open_card_and_vector(TableId::Cards, key.value(), value.value())
+            self.present(tenant, card_of(key.value())?, key.value(), value.value())
         }))
     }
 
@@ -359,6 +423,17 @@ impl<T: ReadBytes> Tables<T> {
         tenant: TenantId,
         after: Option<CardId>,
         backward: bool,
+    ) -> Result<Box<dyn Iterator<Item = Result<Card>> + 'a>> {
+        self.cards_in(tenant, after, backward, |_| true)
+    }
+
+    /// As [`Tables::cards`]; cold cards in a state that is not wanted are passed over unread.
+    pub(crate) fn cards_in<'a>(
+        &'a self,
+        tenant: TenantId,
+        after: Option<CardId>,
+        backward: bool,
+        wants: impl Fn(State) -> bool + 'a,
     ) -> Result<Box<dyn Iterator<Item = Result<Card>> + 'a>> {
         let (low, high) = (
             keys::card(tenant, CardId::from_bytes([0; 16])),
@@ -371,12 +446,22 @@ impl<T: ReadBytes> Tables<T> {
             (Some(edge), true) => (Bound::Included(low.as_slice()), Bound::Excluded(edge.as_slice())),
         };
         let range = self.table.range::<&[u8]>((from, to)).map_err(storage)?;
-        let read = |entry: Result<_, redb::StorageError>| {
+        let read = move |entry: Result<_, redb::StorageError>| -> Result<Option<Card>> {
             let (key, value): (AccessGuard<'_, &'static [u8]>, AccessGuard<'_, &'static [u8]>) =
                 entry.map_err(storage)?;
-            record::open_card(TableId::Cards, key.value(), value.value())
+            let (key, value) = (key.value(), value.value());
+            if let Some(stub) = Stub::open(key, value)?
+                && !wants(stub.state)
+            {
+                return Ok(None);
+            }
+            self.present_card(tenant, card_of(key)?, key, value).map(Some)
         };
-        Ok(if backward { Box::new(range.rev().map(read)) } else { Box::new(range.map(read)) })
+        let read = move |entry| read(entry).transpose();
+        Ok(match backward {
+            true => Box::new(range.rev().filter_map(read)),
+            false => Box::new(range.filter_map(read)),
+        })
     }
 
     /// The tenant's changes with a sequence above `after`, oldest first.

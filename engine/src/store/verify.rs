@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use crate::card::{Card, CardId};
+use crate::store::cold::verify::{Met, meet};
 use crate::store::database::Database;
 use crate::store::keys::{self, STORE, TableId, TenantId};
 use crate::store::record::{self, ChangeKind, LoggedChange};
-use crate::store::tables::{Missing, ReadBytes, Tables};
+use crate::store::tables::{Missing, ReadBytes, Stored, Tables};
 use crate::{Error, Result};
 
 /// One thing that is wrong.
@@ -35,6 +36,8 @@ pub struct VerifyReport {
     pub lookups: u64,
     /// Changes read.
     pub changes: u64,
+    /// Segments of the cold tier read.
+    pub segments: u64,
     /// Index files read.
     pub index_files: u64,
     /// Everything that is wrong; empty for a sound store.
@@ -51,7 +54,7 @@ impl VerifyReport {
         self.findings.push(Finding { place: place.into(), detail: detail.into() });
     }
 
-    fn note(&mut self, error: Error) {
+    pub(super) fn note(&mut self, error: Error) {
         match error {
             Error::Corrupt { place, detail } => self.find(place, detail),
             other => self.find("the store file", other.to_string()),
@@ -86,6 +89,7 @@ impl Database {
             Err(error) => report.note(error),
         }
         let gone = purged(&tables, &known)?;
+        let mut met = Met::new();
         let mut walked = 0u64;
         for entry in tables.entries()? {
             let (key, value) = match entry {
@@ -95,7 +99,9 @@ impl Database {
                     break;
                 }
             };
-            if let Err(error) = check(&tables, key.value(), value.value(), (&known, &gone), &mut report) {
+            let checked =
+                check(&tables, (key.value(), value.value()), (&known, &gone), &mut met, &mut report);
+            if let Err(error) = checked {
                 report.note(error);
             }
             walked += 1;
@@ -105,6 +111,7 @@ impl Database {
         }
         for &tenant in &known {
             self.check_log(&tables, tenant, &mut report)?;
+            self.check_segments(&tables, tenant, &met, &mut report);
         }
         progress(walked);
         Ok(report)
@@ -213,9 +220,9 @@ fn purged<T: ReadBytes>(tables: &Tables<T>, known: &HashSet<TenantId>) -> Result
 
 fn check<T: ReadBytes>(
     tables: &Tables<T>,
-    key: &[u8],
-    value: &[u8],
+    (key, value): (&[u8], &[u8]),
     (known, gone): (&HashSet<TenantId>, &Purged),
+    met: &mut Met,
     report: &mut VerifyReport,
 ) -> Result<()> {
     let Some(table) = TableId::of_key(key) else {
@@ -233,6 +240,16 @@ fn check<T: ReadBytes>(
     match table {
         TableId::Cards => {
             report.cards += 1;
+            meet(met, tenant, key, value)?;
+            let id = keys::card_of_key(key).ok_or_else(|| bad("not the key of a card"))?;
+            if let Some(stub) = tables.stub(tenant, id)? {
+                let records = tables.cold_records(tenant, id, &stub)?;
+                for stored in tables.open_cold(tenant, id, &records)? {
+                    check_version(tables, (table, tenant), key, stored, gone, report)?;
+                }
+                report.versions += u64::from(stub.version) - 1;
+                return Ok(());
+            }
             let card = check_card(tables, (table, tenant), (key, value), gone, report)?;
             let earlier = tables.earlier_versions(tenant, card.id)?;
             let expected = 1..card.version;
@@ -265,8 +282,19 @@ fn check_card<T: ReadBytes>(
     gone: &Purged,
     report: &mut VerifyReport,
 ) -> Result<Card> {
+    let stored = record::open_card_and_vector(table, key, value)?;
+    check_version(tables, (table, tenant), key, stored, gone, report)
+}
+
+fn check_version<T: ReadBytes>(
+    tables: &Tables<T>,
+    (table, tenant): (TableId, TenantId),
+    key: &[u8],
+    (card, vector): Stored,
+    gone: &Purged,
+    report: &mut VerifyReport,
+) -> Result<Card> {
     let bad = |detail: String| Error::corrupt(record::place(table, key), detail);
-    let (card, vector) = record::open_card_and_vector(table, key, value)?;
     for link in &card.links {
         // What was purged leaves the links of others as they were.
         if !tables.has_card(tenant, link.to)? && !gone.contains(&(tenant, link.to)) {

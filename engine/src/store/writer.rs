@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 
 use crate::store::batch::{Applied, Batch};
+use crate::store::cold::ColdStore;
 use crate::store::lookups::Lookups;
 use crate::store::tables::{Tables, storage};
 use crate::{Error, Result};
@@ -139,13 +140,13 @@ impl Writer {
     /// Starts the only writer of a database.
     pub(crate) fn start(
         file: Arc<StoreFile>,
-        lookups: Arc<Lookups>,
+        (lookups, cold): (Arc<Lookups>, Arc<ColdStore>),
         (seed, generation): (u64, u16),
         bounds: WriterBounds,
         observer: Observer,
     ) -> Result<Self> {
         let bounds = WriterBounds { queue: bounds.queue.max(1), batch: bounds.batch.max(1) };
-        let run = Run { file, lookups, seed, generation, observer, failure: Mutex::new(None) };
+        let run = Run { file, lookups, cold, seed, generation, observer, failure: Mutex::new(None) };
         let (queue, arrived, handed_over) = (Mutex::default(), Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { queue, arrived, handed_over, bounds, run });
         let writer = shared.clone();
@@ -341,6 +342,7 @@ impl StoreFile {
 struct Run {
     file: Arc<StoreFile>,
     lookups: Arc<Lookups>,
+    cold: Arc<ColdStore>,
     seed: u64,
     /// Of the vectors that are written.
     generation: u16,
@@ -376,6 +378,7 @@ impl Run {
         let _gate = self.file.hold();
         let transaction = self.file.get().begin_write().map_err(storage)?;
         let tables = Tables::write(&transaction)?.with_generation(self.generation);
+        let tables = tables.with_cold(self.cold.reader());
         let mut batch = Batch::new(tables, &self.lookups, self.seed);
         let mut broken = false;
         for job in jobs {

@@ -1,6 +1,7 @@
 //! How long recall and remember take on synthetic stores of given sizes. Tables go to the
 //! standard error output, one JSON document to the standard output.
 
+mod cold;
 mod durable;
 mod forgetting;
 mod load;
@@ -30,6 +31,8 @@ enum What {
     Forget(forgetting::Arguments),
     /// Durable remember beside bare redb with the same bytes.
     Remember(durable::Arguments),
+    /// A tenant of which most cards are in the cold tier.
+    Cold(cold::Arguments),
 }
 
 fn main() -> Outcome {
@@ -39,6 +42,7 @@ fn main() -> Outcome {
         What::Store(arguments) => ("store", load::run(arguments, command.seed)?),
         What::Forget(arguments) => ("forget", forgetting::run(arguments, command.seed)?),
         What::Remember(arguments) => ("remember", durable::run(arguments, command.seed)?),
+        What::Cold(arguments) => ("cold", cold::run(arguments, command.seed)?),
     };
     println!("{:#}", json!({"measured": name, "seed": command.seed, "figures": figures}));
     Ok(())

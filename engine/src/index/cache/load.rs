@@ -85,7 +85,7 @@ pub(super) fn replay<T: ReadBytes>(
             missing.went_away(change.card);
             (Card::placeholder(change.card, track, change.version), None)
         } else {
-            match tables.stored_version(tenant, change.card, change.version)? {
+            match tables.hot_version(tenant, change.card, change.version)? {
                 Some(stored) => tables.vector_of(tenant, stored)?,
                 None => {
                     missing.note(&logged);

@@ -30,11 +30,13 @@ pub(crate) enum Schema {
     ChangesV1 = 3,
     /// A tenant as JSON.
     TenantJson = 4,
+    /// What stands in the place of a cold card, first layout.
+    ColdV1 = 5,
 }
 
 impl Schema {
     fn from_number(number: u16) -> Option<Self> {
-        [Self::Bytes, Self::CardV1, Self::ChangesV1, Self::TenantJson]
+        [Self::Bytes, Self::CardV1, Self::ChangesV1, Self::TenantJson, Self::ColdV1]
             .into_iter()
             .find(|schema| *schema as u16 == number)
     }
@@ -244,22 +246,31 @@ pub(crate) enum ChangeKind {
     /// The card's records moved to the cold tier: neither its current version nor its history
     /// stands in the store file any more.
     Cool,
+    /// The card came back from the cold tier: one change for each of its versions, in order.
+    Thaw,
 }
 
 impl ChangeKind {
-    const ALL: [(u8, Self); 6] = [
+    const ALL: [(u8, Self); 7] = [
         (1, Self::Version),
         (2, Self::Touch),
         (3, Self::Lookups),
         (4, Self::Vector),
         (5, Self::Purge),
         (6, Self::Cool),
+        (7, Self::Thaw),
     ];
 
     /// True when the store file holds no version of the card from this change on, until another
     /// one brings it back.
     pub(crate) fn takes_away(self) -> bool {
         matches!(self, Self::Purge | Self::Cool)
+    }
+
+    /// True when something was told of the card, or done to it: not when its records only moved,
+    /// or its vector was made anew.
+    pub(crate) fn says(self) -> bool {
+        matches!(self, Self::Version | Self::Touch | Self::Lookups)
     }
 }
 
@@ -438,7 +449,7 @@ pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Res
 #[cfg(feature = "fuzzing")]
 pub(crate) fn fuzz(bytes: &[u8]) {
     let key = [7; 24];
-    for schema in [Schema::Bytes, Schema::CardV1, Schema::ChangesV1, Schema::TenantJson] {
+    for schema in [Schema::Bytes, Schema::CardV1, Schema::ChangesV1, Schema::TenantJson, Schema::ColdV1] {
         for table in TableId::ALL {
             let sealed = seal(table, &key, schema, bytes);
             for value in [bytes, &sealed] {

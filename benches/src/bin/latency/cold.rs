@@ -1,0 +1,147 @@
+//! The cold tier: most cards of a tenant archived and frozen, beside a store that only ever had
+//! the others.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use memcards::{
+    Apply, Clock, Duration as Span, Include, MakePlan, ManualClock, Options, Recall, Store, Tenant,
+};
+use memcards_benches::Outcome;
+use memcards_benches::latency::{Percentiles, timed};
+use memcards_benches::synthetic::{Random, question, statements};
+use serde_json::{Value, json};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Cards that are archived.
+    #[arg(long, default_value_t = 90_000)]
+    cold: usize,
+    /// Cards that stay.
+    #[arg(long, default_value_t = 10_000)]
+    hot: usize,
+    /// Questions of each kind.
+    #[arg(long, default_value_t = 500)]
+    queries: usize,
+}
+
+/// Bytes of all files below a directory.
+fn bytes_of(directory: &Path) -> Outcome<u64> {
+    let mut sum = 0;
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        sum += if metadata.is_dir() { bytes_of(&entry.path())? } else { metadata.len() };
+    }
+    Ok(sum)
+}
+
+fn fill(tenant: &Tenant, seed: u64, count: usize) -> Outcome<Vec<String>> {
+    let all: Vec<_> = statements(seed, count, None).collect();
+    for chunk in all.chunks(1000) {
+        tenant.remember_all(chunk.to_vec())?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    }
+    Ok(all.into_iter().map(|request| request.content).collect())
+}
+
+pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
+    let directory = tempfile::tempdir()?;
+    let clock = Arc::new(ManualClock::new("2024-01-01T00:00:00Z".parse()?));
+    let options = || Options { clock: clock.clone(), ..Options::default() };
+    let path = directory.path().join("mixed");
+    let store = Store::open(&path, options())?;
+    let tenant = store.tenant("synthetic")?;
+    let old = fill(&tenant, seed, arguments.cold)?;
+    clock.set(clock.now().plus(Span::from_hours(24 * 60)))?;
+    fill(&tenant, seed ^ 1, arguments.hot)?;
+    store.checkpoint()?;
+    store.compact(|_| {})?;
+    let before = bytes_of(&path)?;
+    let policy = json!({ "defaults": { "archive_after": "30d", "fade_below": 0.0 } });
+    let request = MakePlan { policy: Some(policy), consent: true, ..MakePlan::default() };
+    let (run, applying) = timed(|| -> Outcome<u64> {
+        let planned = tenant.plan(&request)?;
+        tenant.apply(Apply { plan: Some(planned.plan), ..Apply::default() })?;
+        Ok(planned.totals.items)
+    });
+    let archived = run?;
+    // Every card is asked for by what it says itself.
+    let step = (old.len() / arguments.queries.max(1)).max(1);
+    let known: Vec<String> = old.iter().step_by(step).take(arguments.queries).cloned().collect();
+    let found_before = found(&tenant, &known)?;
+    let (frozen, freezing) = timed(|| store.freeze(None, None));
+    let frozen = frozen?;
+    let (compacted, compacting) = timed(|| store.compact(|_| {}));
+    compacted?;
+    store.checkpoint()?;
+    let after = bytes_of(&path)?;
+    let segments = store.cold_statistics()?;
+    eprintln!(
+        "{archived} archived in {:.1} s, {} frozen in {:.1} s, compacted in {:.1} s; directory {:.1} MB, then {:.1} MB, of which segments {:.1} MB",
+        applying.as_secs_f64(),
+        frozen.cards,
+        freezing.as_secs_f64(),
+        compacting.as_secs_f64(),
+        before as f64 / 1e6,
+        after as f64 / 1e6,
+        segments.bytes as f64 / 1e6,
+    );
+    drop((tenant, store));
+    let store = Store::open(&path, options())?;
+    let tenant = store.tenant("synthetic")?;
+    let mut random = Random::new(seed ^ 2);
+    let questions: Vec<String> = (0..arguments.queries).map(|_| question(&mut random)).collect();
+    let hot = measure("hot recall, most cards cold", &tenant, &questions, &[])?;
+    let cold = measure("cold recall, questions", &tenant, &questions, &[Include::Archived])?;
+    let exact = measure("cold recall, by its own words", &tenant, &known, &[Include::Archived])?;
+    let found = found(&tenant, &known)?;
+    eprintln!(
+        "{found} of {} cards found by their own words, {found_before} before they were cold",
+        known.len()
+    );
+    drop((tenant, store));
+    let alone = Store::open(directory.path().join("alone"), options())?;
+    let tenant = alone.tenant("synthetic")?;
+    fill(&tenant, seed ^ 1, arguments.hot)?;
+    let reference = measure("the same without any cold card", &tenant, &questions, &[])?;
+    Ok(json!({
+        "archived": archived, "frozen": frozen, "segments": segments,
+        "bytes_before": before, "bytes_after": after,
+        "apply_seconds": applying.as_secs_f64(), "freeze_seconds": freezing.as_secs_f64(),
+        "compact_seconds": compacting.as_secs_f64(),
+        "hot": hot, "cold": cold, "cold_exact": exact, "found": found, "found_before": found_before, "asked": known.len(),
+        "reference": reference,
+    }))
+}
+
+/// How many of some texts are among the first hits when they are asked for.
+fn found(tenant: &Tenant, texts: &[String]) -> Outcome<usize> {
+    let mut found = 0;
+    for text in texts {
+        let request =
+            Recall { query: Some(text.clone()), include: vec![Include::Archived], ..Recall::default() };
+        found += usize::from(tenant.recall(request)?.hits.iter().any(|hit| hit.card.content == *text));
+    }
+    Ok(found)
+}
+
+fn measure(name: &str, tenant: &Tenant, questions: &[String], include: &[Include]) -> Outcome<Value> {
+    let ask = |question: &String| {
+        let request =
+            Recall { query: Some(question.clone()), include: include.to_vec(), ..Recall::default() };
+        timed(|| tenant.recall(request))
+    };
+    let mut times: Vec<Duration> = Vec::with_capacity(questions.len());
+    let (first, opening) = ask(&questions[0]);
+    first?;
+    for question in questions {
+        let (answer, time) = ask(question);
+        answer?;
+        times.push(time);
+    }
+    let percentiles = Percentiles::of(&times);
+    eprintln!("{name}: first {:.1} ms, then {}", opening.as_secs_f64() * 1e3, percentiles.line());
+    Ok(json!({"name": name, "first_ms": opening.as_secs_f64() * 1e3, "latency": percentiles}))
+}

@@ -1,0 +1,112 @@
+//! What the store file keeps of a cold card.
+
+use crate::card::{Card, CardId, State, Track};
+use crate::store::keys::{TableId, TenantId, card};
+use crate::store::record::{self, Schema};
+use crate::time::Timestamp;
+use crate::{Error, Result};
+
+/// Where a cold card's records are, and what is to be known of it without them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stub {
+    pub(crate) segment: u64,
+    pub(crate) position: u32,
+    /// Of the current version; so many records there are.
+    pub(crate) version: u32,
+    pub(crate) state: State,
+    pub(crate) track: Track,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) updated_at: Timestamp,
+}
+
+const LENGTH: usize = 34;
+
+impl Stub {
+    /// Of a card that stands in a segment.
+    pub(super) fn of(card: &Card, segment: u64, position: u32) -> Self {
+        Self {
+            segment,
+            position,
+            version: card.version,
+            state: card.state,
+            track: card.track,
+            expires_at: card.expires_at,
+            updated_at: card.updated_at,
+        }
+    }
+
+    /// The record for a key of `cards`.
+    pub(super) fn seal(&self, tenant: TenantId, id: CardId) -> Vec<u8> {
+        let mut payload = Vec::with_capacity(LENGTH);
+        payload.extend_from_slice(&self.segment.to_le_bytes());
+        payload.extend_from_slice(&self.position.to_le_bytes());
+        payload.extend_from_slice(&self.version.to_le_bytes());
+        payload.push(self.state.number());
+        payload.push(self.track.number());
+        let expires = self.expires_at.map_or(i64::MAX, Timestamp::as_micros);
+        payload.extend_from_slice(&expires.to_le_bytes());
+        payload.extend_from_slice(&self.updated_at.as_micros().to_le_bytes());
+        record::seal(TableId::Cards, &card(tenant, id), Schema::ColdV1, &payload)
+    }
+
+    fn decode(payload: &[u8]) -> Option<Self> {
+        let bytes: &[u8; LENGTH] = payload.try_into().ok()?;
+        let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let u64_at = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let expires = u64_at(18) as i64;
+        Some(Self {
+            segment: u64_at(0),
+            position: u32_at(8),
+            version: u32_at(12),
+            state: State::from_number(bytes[16])?,
+            track: Track::from_number(bytes[17])?,
+            expires_at: (expires != i64::MAX).then_some(Timestamp::from_micros(expires)),
+            updated_at: Timestamp::from_micros(u64_at(26) as i64),
+        })
+    }
+
+    /// Reads a value of `cards`; `None` for that of a card which is not cold.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the value is not an intact record of that key.
+    pub(crate) fn open(key: &[u8], value: &[u8]) -> Result<Option<Self>> {
+        if !is_stub(value) {
+            return Ok(None);
+        }
+        let (_, payload) = record::open(TableId::Cards, key, value)?;
+        Self::decode(payload)
+            .map(Some)
+            .ok_or_else(|| Error::corrupt(record::place(TableId::Cards, key), "not the stub of a cold card"))
+    }
+}
+
+/// True for what says of itself that it is a stub: told before its checksum is looked at.
+pub(crate) fn is_stub(value: &[u8]) -> bool {
+    value.get(2..4) == Some(&(Schema::ColdV1 as u16).to_le_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stub_comes_back() {
+        let (tenant, id) = (TenantId(7), CardId::from_bytes([9; 16]));
+        for expires_at in [None, Some(Timestamp::from_micros(-5))] {
+            let stub = Stub {
+                segment: 3,
+                position: 99_999,
+                version: 4,
+                state: State::Archived,
+                track: Track::Episodic,
+                expires_at,
+                updated_at: Timestamp::from_micros(1_704_067_200_000_000),
+            };
+            let (key, mut value) = (card(tenant, id), stub.seal(tenant, id));
+            assert_eq!(Stub::open(&key, &value).unwrap(), Some(stub));
+            assert!(Stub::open(&card(TenantId(8), id), &value).is_err());
+            value[20] ^= 1;
+            assert!(Stub::open(&key, &value).is_err());
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Cold cards read as if they had stayed where they were.
+
+use memcards::{Count, Get, Include, List, Order, Recall, Store};
+
+use crate::{EVERYTHING, World, archived, ask, at, content, export, first, get, history, segments, sound};
+
+#[test]
+fn nothing_is_lost_by_freezing() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let (tenant, ids) = archived(&world, &store, "anna", 150);
+    let before: Vec<_> = ids.iter().map(|id| (get(&tenant, *id), history(&tenant, *id))).collect();
+    let (exported, report) = (export(&store), sound(&store));
+    let list = List {
+        order: Order::OldestFirst,
+        limit: Some(1000),
+        include: EVERYTHING.to_vec(),
+        ..List::default()
+    };
+    let listed = tenant.list(&list).unwrap();
+    let figures = tenant.statistics().unwrap();
+    // Too few are left where they are.
+    assert_eq!(store.freeze(None, Some(1000)).unwrap().cards, 0);
+    let frozen = store.freeze(Some("anna"), None).unwrap();
+    assert_eq!((frozen.cards, frozen.segments), (150, 1));
+    assert_eq!(segments(&world.directory).len(), 1);
+    assert_eq!(store.freeze(None, Some(1)).unwrap().cards, 0);
+    let check = |store: &Store| {
+        let tenant = store.tenant("anna").unwrap();
+        for (id, (card, versions)) in ids.iter().zip(&before) {
+            assert_eq!(get(&tenant, *id), *card);
+            assert_eq!(history(&tenant, *id), *versions);
+        }
+        assert!(export(store) == exported, "the export differs");
+        assert_eq!(tenant.list(&list).unwrap(), listed);
+        let now = tenant.statistics().unwrap();
+        assert_eq!((&now.states, &now.categories, now.vectors), (&figures.states, &figures.categories, 150));
+        let after = sound(store);
+        assert_eq!(
+            (after.cards, after.versions, after.vectors),
+            (report.cards, report.versions, report.vectors)
+        );
+        assert_eq!((after.segments, store.cold_statistics().unwrap().cards), (1, 150));
+    };
+    check(&store);
+    drop((tenant, store));
+    std::fs::remove_dir_all(world.directory.join("index")).ok();
+    check(&world.open());
+    // An import of the export is the same store.
+    let other = World::new(&directory.path().join("other"));
+    std::fs::create_dir_all(directory.path().join("other")).unwrap();
+    other.pass(60);
+    let other = other.open();
+    other.import(&mut &exported[..], |_| {}).unwrap();
+    assert_eq!(get(&other.tenant("anna").unwrap(), ids[7]), before[7].0);
+}
+
+#[test]
+fn found_by_who_asks_for_it_and_by_nobody_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let (tenant, ids) = archived(&world, &store, "anna", 140);
+    let present = tenant
+        .remember(memcards::Remember { content: "A parrot sings in the hall".into(), ..Default::default() })
+        .unwrap()
+        .id;
+    let hot = ask(&tenant, "violin word23", &[Include::Archived]);
+    assert_eq!(store.freeze(None, None).unwrap().cards, 140);
+    for again in [false, true] {
+        for n in [0, 23, 77, 139] {
+            let query = format!("what is beside word{n}");
+            assert_eq!(first(&ask(&tenant, &query, &[])), None, "{query}");
+            assert_eq!(first(&ask(&tenant, &query, &[Include::Archived])), Some(ids[n]), "{query}");
+        }
+        assert_eq!(first(&ask(&tenant, "parrot", &[Include::Archived])), Some(present));
+        let cold = ask(&tenant, "violin word23", &[Include::Archived]);
+        assert_eq!(first(&cold), first(&hot));
+        assert!((cold.hits[0].score - hot.hits[0].score).abs() < 0.05, "{cold:?} {hot:?}");
+        // By its vector alone.
+        let vector = Some((0..16).map(|at| ((44 * 31 + at * 17) % 101) as f32 - 50.0).collect());
+        let request = Recall { vector, include: vec![Include::Archived], top: Some(1), ..Recall::default() };
+        assert_eq!(first(&tenant.recall(request).unwrap()), Some(ids[44]));
+        // Conditions that few satisfy.
+        let request: Recall = serde_json::from_value(serde_json::json!({
+            "query": "shelf", "include": ["archived"], "top": 28,
+            "filter": { "field": "tags", "contains": "tag3" }
+        }))
+        .unwrap();
+        assert_eq!(tenant.recall(request).unwrap().hits.len(), 28, "{again}");
+        let counted = |include: &[Include]| {
+            tenant.count(&Count { include: include.to_vec(), ..Count::default() }).unwrap()
+        };
+        assert_eq!((counted(&[]), counted(&[Include::Archived])), (1, 141));
+        std::fs::remove_dir_all(world.directory.join("index")).ok();
+    }
+}
+
+#[test]
+fn the_past_is_as_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let (tenant, ids) = archived(&world, &store, "anna", 100);
+    store.freeze(None, None).unwrap();
+    let then = Some(at("2024-01-02T00:00:00Z"));
+    let request = Recall { query: Some("word31".into()), known_at: then, ..Recall::default() };
+    let found = tenant.recall(request).unwrap();
+    assert_eq!(first(&found), Some(ids[31]));
+    assert_eq!(found.hits[0].card.state, memcards::card::State::Active);
+    let old = tenant.get(&Get { id: ids[30], known_at: then, ..Get::default() }).unwrap();
+    assert_eq!((old.version, old.content.as_str()), (2, content(30).as_str()));
+    let list = List { known_at: then, limit: Some(1000), ..List::default() };
+    assert_eq!(tenant.list(&list).unwrap().cards.len(), 100);
+    let before = Some(at("2023-12-31T00:00:00Z"));
+    let request = Recall { query: Some("word31".into()), known_at: before, ..Recall::default() };
+    assert_eq!(first(&tenant.recall(request).unwrap()), None);
+}
+
+#[test]
+fn tenants_do_not_see_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let (anna, ids) = archived(&world, &store, "anna", 80);
+    let bert = store.tenant("bert").unwrap();
+    bert.remember(memcards::Remember { content: "A parrot sings".into(), ..Default::default() }).unwrap();
+    let (carl, others) = archived(&world, &store, "carl", 70);
+    assert_eq!(store.freeze(None, None).unwrap().segments, 2);
+    assert_eq!(first(&ask(&bert, "word5 lamp violin", &EVERYTHING)), None);
+    assert_eq!(first(&ask(&anna, "word5", &EVERYTHING)), Some(ids[5]));
+    assert_eq!(first(&ask(&carl, "word5", &EVERYTHING)), Some(others[5]));
+    assert!(carl.get(&Get { id: ids[5], include: EVERYTHING.to_vec(), ..Get::default() }).is_err());
+    assert!(store.freeze(Some("nobody"), None).is_err());
+    sound(&store);
+}
