@@ -20,8 +20,9 @@ const OF_EVERY_STORE: [&[u8]; 6] =
 const NAMED: usize = 100;
 
 impl Store {
-    /// Writes the store file anew, smaller and without a byte of what was removed, and the files
-    /// of the indexes that still hold something of it. Writers wait meanwhile, readers do not;
+    /// Moves archived cards to the cold tier ([`Store::freeze`]) and writes the store file anew,
+    /// smaller and without a byte of what was removed, and the files of the indexes and of the cold
+    /// tier that still hold something of it. Writers wait meanwhile, readers do not;
     /// `progress` is told how many records are copied.
     ///
     /// # Errors
@@ -38,6 +39,7 @@ impl Store {
         for (tenant, _) in tenants {
             self.cache().scrub(database, tenant)?;
         }
+        self.freeze(None, None)?;
         self.compact_cold()?;
         let compacted = database.compact(progress)?;
         if !wiped.is_empty() {

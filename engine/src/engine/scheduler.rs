@@ -20,7 +20,7 @@ use crate::forget::resolve::{Policies, Schedule};
 use crate::forget::run::RunRecord;
 use crate::store::{STORE, TableId};
 use crate::time::Timestamp;
-use crate::verbs::{AppliedPlan, Apply, MakePlan, PlanId};
+use crate::verbs::{Action, AppliedPlan, Apply, MakePlan, PlanId};
 
 /// How often the thread looks whether something is due.
 const LOOK: Duration = Duration::from_secs(1);
@@ -170,10 +170,17 @@ impl Store {
             return Ok(None);
         }
         let request = MakePlan { tenants, ..MakePlan::default() };
-        match plan_if_any(Scope::Store(self), &request)? {
-            Some(plan) if !schedule.plan_only => carry_out(plan).map(Some),
-            _ => Ok(None),
+        let done = match plan_if_any(Scope::Store(self), &request)? {
+            Some(plan) if !schedule.plan_only => carry_out(plan)?,
+            _ => return Ok(None),
+        };
+        if [Action::Fade, Action::Archive].iter().any(|of| done.totals.actions.contains_key(of.name()))
+            && let Err(error) = self.freeze(None, None)
+        {
+            // What is archived stays where it is, until the next time.
+            tracing::warn!(%error, "archived cards could not be moved to the cold tier yet");
         }
+        Ok(Some(done))
     }
 
     /// The plan of a scheduled run that was cut short.

@@ -304,7 +304,7 @@ impl World {
             reason: None,
         };
         let reason = Reason { actor: request.actor.clone(), ..Reason::default() };
-        let told = self.model[t].forget(&ids, filter, &reason, self.now());
+        let told = self.model[t].forget(&ids, filter, &reason);
         match (told, self.tenant(t).forget(request.clone())) {
             (Ok((forgotten, detached, skipped, told)), Ok(answer)) => {
                 assert_eq!(

@@ -116,7 +116,6 @@ impl Tenant {
         ids: &[CardId],
         filter: Option<&Filter>,
         reason: &Reason,
-        now: Timestamp,
     ) -> Result<Forgetting, &'static str> {
         let mut chosen: Vec<CardId> = vec![];
         match filter {
