@@ -2,8 +2,10 @@
 //! caller's thread.
 
 use crate::Result;
-use crate::engine::forgetting::{Scope, Sought, apply, plan_for, shown_plan};
+use crate::engine::forgetting::Scope;
 use crate::engine::model::{embed, model_of};
+use crate::engine::planning::{Sought, plan_for, shown_plan};
+use crate::engine::running::apply;
 use crate::engine::{Store, Tenant};
 use crate::forget::apply::{MadeVectors, sources_of};
 use crate::store::{ModelRecord, TenantId};

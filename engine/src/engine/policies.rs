@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 
 use crate::Result;
 use crate::engine::Store;
-use crate::engine::forgetting::policies_of;
+use crate::engine::policy::policies_of;
 use crate::forget::rules::LifeRules;
 use crate::store::TenantId;
 

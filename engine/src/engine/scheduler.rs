@@ -14,7 +14,10 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::Result;
-use crate::engine::forgetting::{Scope, apply, plan_if_any, policies_of, stored_policy};
+use crate::engine::forgetting::Scope;
+use crate::engine::planning::plan_if_any;
+use crate::engine::policy::{policies_of, stored_policy};
+use crate::engine::running::apply;
 use crate::engine::{Inner, Store};
 use crate::forget::resolve::{Policies, Schedule};
 use crate::forget::run::RunRecord;

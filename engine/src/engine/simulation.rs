@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::card::{CardId, State};
-use crate::engine::forgetting::{Scope, describe, policies_of, read_policy};
+use crate::engine::forgetting::Scope;
+use crate::engine::policy::{describe, policies_of, read_policy};
 use crate::engine::{Store, Tenant};
 use crate::forget::due::{RuleBook, life};
 use crate::forget::resolve::Policies;

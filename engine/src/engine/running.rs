@@ -1,0 +1,210 @@
+//! Carrying plans out, in pieces, and taking runs back.
+
+use std::collections::HashSet;
+
+use crate::card::{CardId, Reason};
+use crate::engine::consolidation::vectors_for;
+use crate::engine::forgetting::Scope;
+use crate::engine::planning::{document, names, plan_record};
+use crate::engine::policy::{policies_of, stored_policy};
+use crate::engine::tenant::reason;
+use crate::forget::apply::{Piece, piece_of};
+use crate::forget::erase;
+use crate::forget::plan::TenantPart;
+use crate::forget::run::{RunItem, RunRecord, run_of};
+use crate::forget::undo::{self, Undoing};
+use crate::forget::{LISTED, listed};
+use crate::store::{STORE, TableId, TenantId};
+use crate::time::Timestamp;
+use crate::verbs::{Action, AppliedPlan, Apply, PlanId, PlanItem, RunId, RunTotals, Skipped, Undo, Undone};
+use crate::{Error, Result};
+
+/// Carries a plan out; `pause` is called between pieces.
+pub(super) fn apply(
+    scope: Scope<'_>,
+    request: Apply,
+    mut pause: impl FnMut() -> bool,
+) -> Result<AppliedPlan> {
+    let plan = request.plan.ok_or_else(|| Error::invalid("plan", "is missing"))?;
+    let (number, record) = plan_record(scope, plan)?;
+    if request.digest.as_ref().is_some_and(|digest| *digest != record.digest) {
+        return Err(Error::Conflict { message: format!("{plan} has the digest {}", record.digest) });
+    }
+    let database = scope.store().database();
+    let (run, now) = (run_of(plan), scope.now());
+    let reason = reason(request.actor, request.reason);
+    scope.store().check_reason(&reason)?;
+    let before = begin(scope, (number, run), plan, reason, now)?;
+    if before.undone_at.is_some() {
+        return Err(Error::Conflict {
+            message: format!("{plan} was carried out and undone; make a new plan"),
+        });
+    }
+    let repeated = before.finished_at.is_some();
+    let mut complete = true;
+    if !repeated {
+        let names = names(scope, &database.read()?)?;
+        'tenants: for part in &record.tenants {
+            let tenant = TenantId(part.tenant);
+            // What was wiped meanwhile is gone, and its items with it.
+            let Some(name) = names.get(&part.tenant) else { continue };
+            let mut first = before.done.get(&part.tenant).copied().unwrap_or(0);
+            while first < part.items {
+                if !policies_of(&database.read()?, tenant)?.enabled() || !pause() {
+                    complete = false;
+                    break 'tenants;
+                }
+                let tables = database.read()?;
+                let mut items = tables.items::<PlanItem>(TableId::PlanItems, tenant, plan.0, first)?;
+                let items = piece_of(&mut items)?;
+                if items.is_empty() {
+                    break;
+                }
+                let piece = Piece {
+                    scope: number,
+                    run,
+                    tenant,
+                    tenant_name: name.clone(),
+                    first,
+                    vectors: vectors_for(scope.store(), tenant, &items)?,
+                    items,
+                    now: scope.now(),
+                };
+                first = database.write(move |batch| piece.run(batch))?;
+            }
+        }
+        if complete {
+            finish(scope, (number, run), record.tenants.clone())?;
+        }
+    }
+    let tables = database.read()?;
+    let (mut applied, mut skipped) = (Vec::new(), Vec::new());
+    for part in &record.tenants {
+        for item in tables.items::<RunItem>(TableId::RunItems, TenantId(part.tenant), run.0, 0)? {
+            let (_, item) = item?;
+            match item.why {
+                None => listed(&mut applied, item.id),
+                Some(why) if skipped.len() < LISTED => skipped.push(Skipped { id: item.id, why: why.into() }),
+                Some(_) => {}
+            }
+        }
+    }
+    let totals = tables
+        .document::<RunRecord>(TableId::Runs, number, run.0)?
+        .map_or_else(RunTotals::default, |r| r.totals);
+    Ok(AppliedPlan { run, plan, applied, skipped, totals, complete, repeated })
+}
+
+/// Writes the record of a run before anything is done; the one that is there where one is.
+pub(super) fn begin(
+    scope: Scope<'_>,
+    (number, run): (TenantId, RunId),
+    plan: PlanId,
+    reason: Reason,
+    now: Timestamp,
+) -> Result<RunRecord> {
+    if let Scope::Store(store) = scope
+        && stored_policy(&store.database().read()?, STORE)?.is_some_and(|policy| !policy.enabled)
+    {
+        return Err(Error::Unavailable("the policy has switched forgetting off (enabled = false)".into()));
+    }
+    if let Scope::Tenant(tenant) = scope
+        && let Some(id) = tenant.id()?
+        && !policies_of(&tenant.store().database().read()?, id)?.enabled()
+    {
+        return Err(Error::Unavailable("the policy has switched forgetting off (enabled = false)".into()));
+    }
+    scope.store().database().write(move |batch| {
+        if let Some(found) = batch.tables().document(TableId::Runs, number, run.0)? {
+            return Ok(found);
+        }
+        let record = RunRecord {
+            plan: Some(plan),
+            started_at: now,
+            actor: reason.actor,
+            why: reason.why,
+            ..RunRecord::default()
+        };
+        batch.put_document(TableId::Runs, number, run.0, &record)?;
+        Ok(record)
+    })
+}
+
+pub(super) fn finish(
+    scope: Scope<'_>,
+    (number, run): (TenantId, RunId),
+    parts: Vec<TenantPart>,
+) -> Result<()> {
+    let now = scope.now();
+    scope.store().database().write(move |batch| {
+        let Some(mut record) = batch.tables().document::<RunRecord>(TableId::Runs, number, run.0)? else {
+            return Ok(());
+        };
+        record.finished_at.get_or_insert(now);
+        for part in parts {
+            let tenant = TenantId(part.tenant);
+            let purged: HashSet<CardId> = batch
+                .tables()
+                .items::<RunItem>(TableId::RunItems, tenant, run.0, 0)?
+                .filter_map(|item| match item {
+                    Ok((_, item)) => {
+                        (item.action == Action::Purge && item.why.is_none()).then_some(Ok(item.id))
+                    }
+                    Err(error) => Some(Err(error)),
+                })
+                .collect::<Result<_>>()?;
+            erase::forget_reasons(batch, tenant, &purged)?;
+            if part.merged_upto > 0 && batch.tables().has_tenant(tenant)? {
+                batch.put_setting(tenant, crate::forget::plan::MERGED, &part.merged_upto)?;
+            }
+        }
+        batch.put_document(TableId::Runs, number, run.0, &record)
+    })
+}
+
+/// Takes a run back.
+pub(super) fn undo(scope: Scope<'_>, request: Undo) -> Result<Undone> {
+    let run = request.run.ok_or_else(|| Error::invalid("run", "is missing"))?;
+    let reason = reason(request.actor, request.reason);
+    scope.store().check_reason(&reason)?;
+    let database = scope.store().database();
+    let only = |record: &RunRecord, tenant: TenantId| {
+        !record.done.is_empty() && record.done.keys().all(|of| *of == tenant.0)
+    };
+    let (number, record) = document(scope, TableId::Runs, run.0, only)?
+        .ok_or_else(|| Error::NotFound { what: run.to_string() })?;
+    let mut answer = Undone { run, restored: vec![], skipped: vec![], totals: RunTotals::default() };
+    for (tenant, items) in record.done.iter().rev() {
+        let tenant = TenantId(*tenant);
+        if !database.read()?.has_tenant(tenant)? {
+            continue;
+        }
+        let mut end = *items;
+        while end > 0 {
+            let start = end.saturating_sub(undo::PIECE as u32);
+            let numbers: Vec<u32> = (start..end).rev().collect();
+            let undoing = Undoing { run, tenant, numbers, reason: reason.clone(), now: scope.now() };
+            for (id, why) in database.write(move |batch| undoing.run(batch))? {
+                answer.totals.applied += u64::from(why.is_none());
+                answer.totals.skipped += u64::from(why.is_some());
+                match why {
+                    None => listed(&mut answer.restored, id),
+                    Some(why) if answer.skipped.len() < LISTED => {
+                        answer.skipped.push(Skipped { id, why: why.into() });
+                    }
+                    Some(_) => {}
+                }
+            }
+            end = start;
+        }
+    }
+    let now = scope.now();
+    database.write(move |batch| {
+        if let Some(mut record) = batch.tables().document::<RunRecord>(TableId::Runs, number, run.0)? {
+            record.undone_at.get_or_insert(now);
+            batch.put_document(TableId::Runs, number, run.0, &record)?;
+        }
+        Ok(())
+    })?;
+    Ok(answer)
+}
