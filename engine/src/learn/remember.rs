@@ -219,14 +219,14 @@ impl Draft {
         Ok(self.verdict(findings))
     }
 
-    /// Refuses what somebody wanted forgotten and what is only read again: the same turn, or a time
-    /// before that.
+    /// Refuses what somebody wanted forgotten and what is only read again: the same turn of the same
+    /// conversation. A statement by itself may be meant anew.
     fn refuse_forgotten(&self, known: &Card) -> Result<()> {
         let unwanted = known.state == State::Forgotten && known.reason.action == "forgotten";
         let turn = |source: &Source| source.session.clone().zip(source.turn);
         let own = self.card.source().and_then(turn);
         let same_turn = own.is_some() && known.sources.iter().any(|source| turn(source) == own);
-        match unwanted && (same_turn || (self.dated && self.card.occurred_at <= known.updated_at)) {
+        match unwanted && same_turn {
             true => Err(Error::Erased { id: known.id.to_string(), at: known.updated_at.to_string() }),
             false => Ok(()),
         }

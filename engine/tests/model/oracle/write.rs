@@ -160,7 +160,7 @@ impl Tenant {
             }
             let same_turn = own.is_some() && known.sources.iter().any(|source| turn(source) == own);
             let unwanted = known.state == State::Forgotten && known.reason.action == "forgotten";
-            if same && unwanted && (same_turn || (dated && new.occurred_at <= known.updated_at)) {
+            if same && unwanted && same_turn {
                 return true;
             }
         }
