@@ -14,7 +14,7 @@ use crate::forget::plan::TenantPart;
 use crate::forget::run::{RunItem, RunRecord, run_of};
 use crate::forget::undo::{self, Undoing};
 use crate::forget::{LISTED, listed};
-use crate::store::{STORE, TableId, TenantId};
+use crate::store::{Batch, STORE, TableId, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Action, AppliedPlan, Apply, PlanId, PlanItem, RunId, RunTotals, Skipped, Undo, Undone};
 use crate::{Error, Result};
@@ -96,22 +96,22 @@ pub(super) fn apply(
 }
 
 /// Writes the record of a run before anything is done; the one that is there where one is.
-pub(super) fn begin(
+fn begin(
     scope: Scope<'_>,
     (number, run): (TenantId, RunId),
     plan: PlanId,
     reason: Reason,
     now: Timestamp,
 ) -> Result<RunRecord> {
-    if let Scope::Store(store) = scope
-        && stored_policy(&store.database().read()?, STORE)?.is_some_and(|policy| !policy.enabled)
-    {
-        return Err(Error::Unavailable("the policy has switched forgetting off (enabled = false)".into()));
-    }
-    if let Scope::Tenant(tenant) = scope
-        && let Some(id) = tenant.id()?
-        && !policies_of(&tenant.store().database().read()?, id)?.enabled()
-    {
+    let tables = scope.store().database().read()?;
+    let enabled = match scope {
+        Scope::Store(_) => stored_policy(&tables, STORE)?.is_none_or(|policy| policy.enabled),
+        Scope::Tenant(tenant) => {
+            tenant.id()?.map_or(Ok(true), |id| Ok(policies_of(&tables, id)?.enabled()))?
+        }
+    };
+    drop(tables);
+    if !enabled {
         return Err(Error::Unavailable("the policy has switched forgetting off (enabled = false)".into()));
     }
     scope.store().database().write(move |batch| {
@@ -130,11 +130,8 @@ pub(super) fn begin(
     })
 }
 
-pub(super) fn finish(
-    scope: Scope<'_>,
-    (number, run): (TenantId, RunId),
-    parts: Vec<TenantPart>,
-) -> Result<()> {
+/// Notes that a run has done everything.
+fn finish(scope: Scope<'_>, (number, run): (TenantId, RunId), parts: Vec<TenantPart>) -> Result<()> {
     let now = scope.now();
     scope.store().database().write(move |batch| {
         let Some(mut record) = batch.tables().document::<RunRecord>(TableId::Runs, number, run.0)? else {
@@ -143,23 +140,29 @@ pub(super) fn finish(
         record.finished_at.get_or_insert(now);
         for part in parts {
             let tenant = TenantId(part.tenant);
-            let purged: HashSet<CardId> = batch
-                .tables()
-                .items::<RunItem>(TableId::RunItems, tenant, run.0, 0)?
-                .filter_map(|item| match item {
-                    Ok((_, item)) => {
-                        (item.action == Action::Purge && item.why.is_none()).then_some(Ok(item.id))
-                    }
-                    Err(error) => Some(Err(error)),
-                })
-                .collect::<Result<_>>()?;
-            erase::forget_reasons(batch, tenant, &purged)?;
+            // Only what purges need be read once more: everybody's writes wait meanwhile.
+            if part.actions.contains_key(Action::Purge.name()) {
+                let purged = purged(batch, tenant, run)?;
+                erase::forget_reasons(batch, tenant, &purged)?;
+            }
             if part.merged_upto > 0 && batch.tables().has_tenant(tenant)? {
                 batch.put_setting(tenant, crate::forget::plan::MERGED, &part.merged_upto)?;
             }
         }
         batch.put_document(TableId::Runs, number, run.0, &record)
     })
+}
+
+/// The cards that a run has purged.
+fn purged(batch: &Batch<'_>, tenant: TenantId, run: RunId) -> Result<HashSet<CardId>> {
+    let mut purged = HashSet::new();
+    for item in batch.tables().items::<RunItem>(TableId::RunItems, tenant, run.0, 0)? {
+        let (_, item) = item?;
+        if item.action == Action::Purge && item.why.is_none() {
+            purged.insert(item.id);
+        }
+    }
+    Ok(purged)
 }
 
 /// Takes a run back.
