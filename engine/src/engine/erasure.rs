@@ -7,7 +7,7 @@ use crate::card::Card;
 use crate::engine::{Store, Tenant};
 use crate::forget::erase;
 use crate::forget::erasure::{Coverage, Fingerprint, Fingerprints, Key, PER_CARD, Scanner};
-use crate::store::io::{self, Reader};
+use crate::store::io;
 use crate::store::{Compacted, TableId, TenantId};
 use crate::verbs::{Proof, Wipe, Wiped};
 use crate::{Error, Result};
@@ -96,17 +96,16 @@ impl Store {
         wanted.dedup();
         let mut proof = Proof { fingerprints: wanted.len() as u64, ..Proof::default() };
         let mut scanner = Scanner::new(&wanted, key);
-        let io = self.database().io();
         let mut places: Vec<(usize, String)> = Vec::new();
         for path in self.files()? {
-            let reader = Reader::open(io, &path)?;
+            let (reader, offset_of) = self.database().reader(&path)?;
             let report = io::at(&path, scanner.scan_reader(reader))?;
             proof.files += 1;
             proof.bytes += report.bytes;
             let name = path.strip_prefix(self.database().directory()).unwrap_or(&path).display().to_string();
             let named = |found: usize| {
                 let at = report.matches.iter().find(|at| at.fingerprint == found);
-                at.map_or_else(|| name.clone(), |at| format!("{name} at byte {}", at.offset))
+                at.map_or_else(|| name.clone(), |at| format!("{name} at byte {}", offset_of(at.offset)))
             };
             places.extend(report.found.iter().map(|found| (*found, named(*found))));
         }

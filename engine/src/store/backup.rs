@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::store::database::{Database, STORE_FILE};
-use crate::store::io::{OpenMode, RedbFile, at, parent};
+use crate::store::io::{OpenMode, at, parent};
 use crate::store::keys::TableId;
+use crate::store::pages::Pages;
 use crate::store::record;
 use crate::store::tables::{ReadBytes, Tables, storage};
 use crate::{Error, Result};
@@ -37,9 +38,9 @@ impl Database {
         let source = self.read()?;
         at(&partial, io.create_directory(&partial))?;
         let file = partial.join(STORE_FILE);
-        let backend = RedbFile(at(&file, io.open(&file, OpenMode::CreateNew))?);
-        let target = redb::Database::builder().create_with_backend(backend).map_err(storage)?;
-        let copied = copy_records(&source, &target, &mut progress)?;
+        let pages = Pages::create(at(&file, io.open(&file, OpenMode::CreateNew))?, &file);
+        let target = redb::Database::builder().create_with_backend(pages.backend()).map_err(storage)?;
+        let copied = copy_records(&source, (&target, &pages), &mut progress)?;
         target.close().map_err(storage)?;
         self.copy_segments(&source, &partial)?;
         at(&partial, io.sync_directory(&partial))?;
@@ -57,7 +58,7 @@ impl Database {
 /// [`Error::Corrupt`] when a record is damaged.
 pub(super) fn copy_records<T: ReadBytes>(
     source: &Tables<T>,
-    target: &redb::Database,
+    (target, pages): (&redb::Database, &Pages),
     mut progress: impl FnMut(u64),
 ) -> Result<u64> {
     let mut copied = 0u64;
@@ -67,7 +68,7 @@ pub(super) fn copy_records<T: ReadBytes>(
         // The last commit is durable; those before it need not be.
         transaction.set_durability(redb::Durability::None).map_err(|e| Error::Internal(e.to_string()))?;
         {
-            let mut tables = Tables::write(&transaction)?;
+            let mut tables = Tables::write(&transaction, pages.damage())?;
             for entry in entries.by_ref().take(ENTRIES_PER_COMMIT) {
                 let (key, value) = entry?;
                 let table = TableId::of_key(key.value())

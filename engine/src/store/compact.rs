@@ -9,10 +9,11 @@ use serde::Serialize;
 
 use crate::store::backup::copy_records;
 use crate::store::database::{Database, NEW_STORE_FILE, STORE_FILE};
-use crate::store::io::{OpenMode, RedbFile, at};
+use crate::store::file::OpenFile;
+use crate::store::io::{OpenMode, at};
+use crate::store::pages::Pages;
 use crate::store::tables::storage;
 use crate::{Error, Result};
-use std::sync::Arc;
 
 /// What a compaction has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -42,13 +43,13 @@ impl Database {
         let bytes_before = self.file_bytes()?;
         let (path, new) = (self.directory().join(STORE_FILE), self.directory().join(NEW_STORE_FILE));
         let io = self.io();
-        let backend = RedbFile(at(&new, io.open(&new, OpenMode::Truncate))?);
+        let pages = Pages::create(at(&new, io.open(&new, OpenMode::Truncate))?, &path);
         let made = redb::Database::builder()
             .set_cache_size(self.cache_bytes())
-            .create_with_backend(backend)
+            .create_with_backend(pages.backend())
             .map_err(storage)
             .and_then(|mut target| {
-                let records = copy_records(&self.read()?, &target, progress)?;
+                let records = copy_records(&self.read()?, (&target, &pages), progress)?;
                 // What the copying left free goes to the end and is cut off.
                 while target.compact().map_err(storage)? {}
                 Ok((target, records))
@@ -62,7 +63,7 @@ impl Database {
             }
         };
         at(&path, io.rename(&new, &path))?;
-        self.file().replace(Arc::new(target));
+        self.file().replace(OpenFile::whole(target, pages));
         let durable = at(self.directory(), io.sync_directory(self.directory()));
         if let Err(error) = durable {
             self.refuse_writes(format!("the compacted file may not be durable ({error}); reopen the store"));

@@ -1,18 +1,21 @@
 //! Opening a store directory: the one place that does it.
 
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::ReadableDatabase;
 use serde::{Deserialize, Serialize};
 
 use crate::store::batch::{Batch, META_NEXT_TENANT};
 use crate::store::cold::ColdStore;
-use crate::store::io::{Io, IoFile, OpenMode, RedbFile, at};
+use crate::store::file::{OpenFile, StoreFile};
+use crate::store::io::{Io, IoFile, OpenMode, Reader, at};
 use crate::store::keys::TenantId;
 use crate::store::lookups::Lookups;
+use crate::store::pages::{Content, Pages};
 use crate::store::tables::{ReadBytes, Tables, storage};
-use crate::store::writer::{Observer, StoreFile, Writer, WriterBounds};
+use crate::store::writer::{Observer, Writer, WriterBounds};
 use crate::{Error, Result};
 
 /// Version of everything on disk that this build writes.
@@ -79,6 +82,9 @@ pub(crate) struct DatabaseOptions {
     pub(crate) replace_model: bool,
 }
 
+/// Where in a file a byte of what was read stands.
+pub(crate) type OffsetOf = fn(u64) -> u64;
+
 /// An open store directory.
 #[derive(Debug)]
 pub(crate) struct Database {
@@ -119,20 +125,15 @@ impl Database {
             true => (file.clone(), OpenMode::ReadWrite),
             false => (directory.join(NEW_STORE_FILE), OpenMode::Truncate),
         };
-        let backend = RedbFile(at(&path, io.open(&path, mode))?);
-        if exists && at(&path, backend.0.is_empty())? {
-            // redb would lay out a new database in it.
-            return Err(Error::corrupt(path.display().to_string(), "the store file is empty"));
-        }
-        let redb = redb::Database::builder()
-            .set_cache_size(options.cache_bytes)
-            .set_check_integrity_on_open(options.check_integrity && exists)
-            .create_with_backend(backend)
-            .map_err(|error| match storage(error) {
-                Error::Io { source, .. } => Error::Io { path: path.clone(), source },
-                other => other,
-            })?;
-        let seed = initialise(&redb, options.seed, exists)?;
+        let opened = at(&path, io.open(&path, mode))?;
+        let open = match exists {
+            true => open_file(opened, &path, options)?,
+            false => create_file(opened, &path, options)?,
+        };
+        let seed = match exists {
+            true => check_format(&open)?,
+            false => initialise(&open, options.seed)?,
+        };
         if !exists {
             at(&file, io.rename(&path, &file))?;
             at(directory, io.sync_directory(directory))?;
@@ -141,8 +142,8 @@ impl Database {
                 at(above, io.sync_directory(above))?;
             }
         }
-        let generation = settle_model(&redb, options.model.as_ref(), options.replace_model)?;
-        let file = Arc::new(StoreFile::new(redb));
+        let generation = settle_model(&open, options.model.as_ref(), options.replace_model)?;
+        let file = Arc::new(StoreFile::new(open, io.clone(), file, options.cache_bytes));
         let bounds = WriterBounds { queue: options.queue, batch: options.batch };
         let index = directory.join(INDEX_DIRECTORY);
         let lookups = Arc::new(Lookups::new(io.clone(), index, options.lookup_bytes));
@@ -157,8 +158,7 @@ impl Database {
     /// A consistent view of everything committed so far.
     pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
         let cold = self.cold.reader();
-        let transaction = self.file.get().begin_read().map_err(storage)?;
-        Ok(Tables::read(&transaction)?.with_generation(self.generation).with_cold(cold))
+        Ok(self.file.get().read()?.with_generation(self.generation).with_cold(cold))
     }
 
     /// The segment files.
@@ -233,12 +233,21 @@ impl Database {
 
     /// Why writes are refused, if they are.
     pub(crate) fn write_failure(&self) -> Option<String> {
-        self.writer.failure()
+        self.writer.failure().or_else(|| self.file.get().check().err().map(|error| error.to_string()))
     }
 
     /// The seam to the file system.
     pub(crate) fn io(&self) -> &dyn Io {
         self.io.as_ref()
+    }
+
+    /// A file's bytes from its start to its end, and where in the file each of them stands. Of the
+    /// store file those that redb has written: a text may run across the checksums between.
+    pub(crate) fn reader(&self, path: &Path) -> Result<(Box<dyn Read>, OffsetOf)> {
+        if path == self.directory.join(STORE_FILE) {
+            return Ok((Box::new(self.file.get().pages().content()), Content::offset_of));
+        }
+        Ok((Box::new(Reader::open(self.io(), path)?), |at| at))
     }
 
     /// Where derived index files live.
@@ -304,8 +313,8 @@ impl Batch<'_> {
 /// model that may take another one's place does so here, before anything is read or
 /// written: from then on vectors of earlier generations are left alone until they are made
 /// anew.
-fn settle_model(redb: &redb::Database, offered: Option<&ModelRecord>, replace: bool) -> Result<u16> {
-    let tables = Tables::read(&redb.begin_read().map_err(storage)?)?;
+fn settle_model(file: &OpenFile, offered: Option<&ModelRecord>, replace: bool) -> Result<u16> {
+    let tables = file.read()?;
     let number = tables.meta_number(META_GENERATION)?.unwrap_or(0);
     let generation = u16::try_from(number)
         .map_err(|_| Error::corrupt("table meta key generation", format!("{number} is too large")))?;
@@ -320,9 +329,9 @@ fn settle_model(redb: &redb::Database, offered: Option<&ModelRecord>, replace: b
         what: "embedding models in the life of a store".into(),
         limit: u64::from(u16::MAX),
     })?;
-    let transaction = redb.begin_write().map_err(storage)?;
+    let transaction = file.write()?;
     {
-        let mut tables = Tables::write(&transaction)?;
+        let mut tables = Tables::write(&transaction, file.pages().damage())?;
         tables.put_meta(META_MODEL, &encode_model(offered)?)?;
         tables.put_meta(META_GENERATION, &u64::from(next).to_le_bytes())?;
         tables.put_meta(META_REEMBEDDING, &1u64.to_le_bytes())?;
@@ -355,30 +364,68 @@ fn take_lock(io: &dyn Io, directory: &Path) -> Result<Box<dyn IoFile>> {
     }
 }
 
-/// Checks the format of an existing store or lays out a new one; gives its seed.
-fn initialise(redb: &redb::Database, seed: u64, exists: bool) -> Result<u64> {
-    let existing = match redb.begin_read().map_err(storage)?.open_table(crate::store::keys::TABLE) {
-        Ok(_) => Some(Tables::read(&redb.begin_read().map_err(storage)?)?),
-        Err(redb::TableError::TableDoesNotExist(_)) => None,
-        Err(error) => return Err(storage(error)),
-    };
-    if let Some(tables) = existing {
-        return match tables.meta_number(META_FORMAT)? {
-            Some(FORMAT) => tables
-                .meta_number(META_SEED)?
-                .ok_or_else(|| Error::corrupt("table meta key seed", "the seed is missing")),
-            Some(other) => Err(Error::Unavailable(format!(
-                "the store has format {other}, this build of memcards reads format {FORMAT}; use a newer build"
-            ))),
-            None => Err(Error::corrupt("table meta key format", "the format is missing")),
-        };
+/// Opens an existing store file; read-only where it is damaged.
+fn open_file(file: Box<dyn IoFile>, path: &Path, options: &DatabaseOptions) -> Result<OpenFile> {
+    let pages = Pages::open(file, path)?;
+    // Where a file was not closed in order redb reads pages that nobody has checked yet.
+    let opened = catch_unwind(AssertUnwindSafe(|| {
+        let redb = open_redb(&pages, path, options, options.check_integrity)?;
+        pages.settle()?;
+        Ok(redb)
+    }));
+    let opened =
+        opened.unwrap_or_else(|_| Err(Error::corrupt(path.display().to_string(), "it cannot be recovered")));
+    match opened {
+        Ok(redb) => Ok(OpenFile::whole(redb, pages)),
+        Err(error @ Error::Corrupt { .. }) => {
+            tracing::error!(%error, "the store file is damaged; it is only read");
+            let read_only = OpenFile::read_only(&*options.io, path, options.cache_bytes, &pages);
+            pages.damage().note_whole(&error);
+            read_only.map_err(|_| error)
+        }
+        Err(error) => Err(error),
     }
-    if exists {
-        return Err(Error::corrupt("the store file", "its tables are missing"));
+}
+
+/// Makes a store file.
+fn create_file(file: Box<dyn IoFile>, path: &Path, options: &DatabaseOptions) -> Result<OpenFile> {
+    let pages = Pages::create(file, path);
+    Ok(OpenFile::whole(open_redb(&pages, path, options, false)?, pages))
+}
+
+fn open_redb(
+    pages: &Arc<Pages>,
+    path: &Path,
+    options: &DatabaseOptions,
+    check: bool,
+) -> Result<redb::Database> {
+    let mut builder = redb::Database::builder();
+    builder.set_cache_size(options.cache_bytes).set_check_integrity_on_open(check);
+    builder.create_with_backend(pages.backend()).map_err(|error| match storage(error) {
+        Error::Io { source, .. } => Error::Io { path: path.to_owned(), source },
+        other => other,
+    })
+}
+
+/// Checks the format of an existing store; gives its seed.
+fn check_format(file: &OpenFile) -> Result<u64> {
+    let tables = file.read()?;
+    match tables.meta_number(META_FORMAT)? {
+        Some(FORMAT) => tables
+            .meta_number(META_SEED)?
+            .ok_or_else(|| Error::corrupt("table meta key seed", "the seed is missing")),
+        Some(other) => Err(Error::Unavailable(format!(
+            "the store has format {other}, this build of memcards reads format {FORMAT}; use a newer build"
+        ))),
+        None => Err(Error::corrupt("table meta key format", "the format is missing")),
     }
-    let transaction = redb.begin_write().map_err(storage)?;
+}
+
+/// Lays out a new store; gives its seed.
+fn initialise(file: &OpenFile, seed: u64) -> Result<u64> {
+    let transaction = file.write()?;
     {
-        let mut tables = Tables::write(&transaction)?;
+        let mut tables = Tables::write(&transaction, file.pages().damage())?;
         tables.put_meta(META_FORMAT, &FORMAT.to_le_bytes())?;
         tables.put_meta(META_SEED, &seed.to_le_bytes())?;
         tables.put_meta(META_NEXT_TENANT, &1u64.to_le_bytes())?;

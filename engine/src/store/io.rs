@@ -313,29 +313,3 @@ impl io::Write for Writer {
         Ok(())
     }
 }
-
-/// redb's view of a file behind the seam.
-#[derive(Debug)]
-pub(crate) struct RedbFile(pub(crate) Box<dyn IoFile>);
-
-impl redb::StorageBackend for RedbFile {
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read_at(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.0.sync()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write_at(offset, data)
-    }
-}

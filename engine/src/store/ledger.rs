@@ -11,7 +11,7 @@ use crate::card::CardId;
 use crate::store::batch::Batch;
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::record;
-use crate::store::tables::{ReadBytes, Tables, WriteTable, storage};
+use crate::store::tables::{ReadBytes, Tables, WriteTable};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
@@ -48,7 +48,7 @@ impl<T: ReadBytes> Tables<T> {
         let last = keys::due(tenant, until, CardId::from_bytes([255; 16]));
         let range = self.range(&first, std::ops::Bound::Included(last.as_slice()))?;
         Ok(range.map(|entry| {
-            let (key, value) = entry.map_err(storage)?;
+            let (key, value) = entry?;
             let (key, value) = (key.value(), value.value());
             record::open_bytes(TableId::Due, key, value)?;
             keys::due_of_key(key)
@@ -75,7 +75,7 @@ impl<T: ReadBytes> Tables<T> {
         let (first, end) = keys::range_of(table, tenant);
         let range = self.range(&first, std::ops::Bound::Excluded(end.as_slice()))?;
         Ok(range.map(move |entry| {
-            let (key, value) = entry.map_err(storage)?;
+            let (key, value) = entry?;
             let number = keys::number_of_key(key.value())
                 .ok_or_else(|| Error::corrupt(record::place(table, key.value()), "the key has no number"))?;
             Ok((number, decode(table, key.value(), value.value())?))
@@ -94,7 +94,7 @@ impl<T: ReadBytes> Tables<T> {
         let last = keys::item(table, tenant, number, u32::MAX);
         let range = self.range(&first, std::ops::Bound::Included(last.as_slice()))?;
         Ok(range.map(move |entry| {
-            let (key, value) = entry.map_err(storage)?;
+            let (key, value) = entry?;
             let item = keys::item_of_key(key.value())
                 .ok_or_else(|| Error::corrupt(record::place(table, key.value()), "the key has no number"))?;
             Ok((item, decode(table, key.value(), value.value())?))
@@ -111,7 +111,7 @@ impl<T: ReadBytes> Tables<T> {
         let (first, end) = keys::range_of(table, tenant);
         let range = self.range(&first, std::ops::Bound::Excluded(end.as_slice()))?;
         Ok(range.map(move |entry| {
-            let (key, value) = entry.map_err(storage)?;
+            let (key, value) = entry?;
             let numbers = keys::number_of_key(key.value()).zip(keys::item_of_key(key.value()));
             let numbers = numbers
                 .ok_or_else(|| Error::corrupt(record::place(table, key.value()), "the key has no number"))?;
@@ -134,7 +134,7 @@ impl<T: ReadBytes> Tables<T> {
         let (first, end) = keys::range_of(TableId::Tombstones, tenant);
         let range = self.range(&first, std::ops::Bound::Excluded(end.as_slice()))?;
         Ok(range.map(|entry| {
-            let (key, value) = entry.map_err(storage)?;
+            let (key, value) = entry?;
             let (key, value) = (key.value(), value.value());
             let (kind, hash) = keys::tombstone_of_key(key).ok_or_else(|| {
                 Error::corrupt(record::place(TableId::Tombstones, key), "the key is not that of a tombstone")

@@ -4,12 +4,15 @@
 
 use std::collections::HashMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use redb::{AccessGuard, ReadTransaction, ReadableTable, Table, WriteTransaction};
 use serde::{Deserialize, Serialize};
 
 use crate::card::{Card, CardId, State};
 use crate::store::cold::{ColdReader, Stub};
+use crate::store::damage::{Damage, Tolerant};
+use crate::store::entries::{self, Entries, Entry};
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::record::{self, LoggedChange, OwnVector, Schema};
 use crate::time::Timestamp;
@@ -95,6 +98,8 @@ impl Missing {
 #[derive(Debug)]
 pub(crate) struct Tables<T> {
     table: T,
+    /// Of the file that the table stands in.
+    damage: Arc<Damage>,
     /// Of the vectors that are given out; see [`OwnVector::generation`].
     generation: u16,
     /// Where the records of cold cards are; none while a store is being opened or copied.
@@ -103,15 +108,20 @@ pub(crate) struct Tables<T> {
 
 impl Tables<ReadTable> {
     /// Opens the table of a read transaction; it stays readable after that is dropped.
-    pub(crate) fn read(transaction: &ReadTransaction) -> Result<Self> {
-        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0, cold: None })
+    pub(crate) fn read(transaction: &ReadTransaction, damage: &Arc<Damage>) -> Result<Self> {
+        let table = {
+            let _tolerant = Tolerant::here();
+            transaction.open_table(keys::TABLE).map_err(storage)?
+        };
+        Ok(Self { table, damage: damage.clone(), generation: 0, cold: None })
     }
 }
 
 impl<'t> Tables<WriteTable<'t>> {
     /// Opens (and creates) the table of a write transaction.
-    pub(crate) fn write(transaction: &'t WriteTransaction) -> Result<Self> {
-        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0, cold: None })
+    pub(crate) fn write(transaction: &'t WriteTransaction, damage: &Arc<Damage>) -> Result<Self> {
+        let table = transaction.open_table(keys::TABLE).map_err(storage)?;
+        Ok(Self { table, damage: damage.clone(), generation: 0, cold: None })
     }
 
     /// Writes a sealed value.
@@ -166,9 +176,6 @@ impl<'t> Tables<WriteTable<'t>> {
     }
 }
 
-/// A raw entry of the store, checked by the caller.
-type Entry<'a> = Result<(AccessGuard<'a, &'static [u8]>, AccessGuard<'a, &'static [u8]>)>;
-
 /// The card in a key of `cards`.
 fn card_of(key: &[u8]) -> Result<CardId> {
     keys::card_of_key(key)
@@ -197,16 +204,24 @@ impl<T> Tables<T> {
 
 impl<T: ReadBytes> Tables<T> {
     /// The entries from a key on, in order.
-    pub(super) fn range(
-        &self,
-        first: &[u8],
-        end: Bound<&[u8]>,
-    ) -> Result<redb::Range<'_, &'static [u8], &'static [u8]>> {
-        self.table.range::<&[u8]>((Bound::Included(first), end)).map_err(storage)
+    pub(super) fn range(&self, first: &[u8], end: Bound<&[u8]>) -> Result<Entries<'_, T>> {
+        self.between(Bound::Included(first), end)
+    }
+
+    /// The entries between two keys, in order.
+    fn between(&self, first: Bound<&[u8]>, end: Bound<&[u8]>) -> Result<Entries<'_, T>> {
+        Entries::new(&self.table, &self.damage, (first, end))
     }
 
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<AccessGuard<'_, &'static [u8]>>> {
-        self.table.get(key).map_err(storage)
+        let found = {
+            let _tolerant = Tolerant::here();
+            self.table.get(key).map_err(storage)?
+        };
+        if found.is_none() {
+            entries::check_reachable(&self.table, &self.damage, key)?;
+        }
+        Ok(found)
     }
 
     /// A setting.
@@ -238,11 +253,9 @@ impl<T: ReadBytes> Tables<T> {
     /// Every tenant, in order of its number.
     pub(crate) fn tenants(&self) -> Result<Vec<(TenantId, TenantRecord)>> {
         let (first, last) = (keys::tenant(TenantId(0)), keys::tenant(TenantId(u32::MAX)));
-        self.table
-            .range(first.as_slice()..=last.as_slice())
-            .map_err(storage)?
+        self.range(&first, Bound::Included(&last))?
             .map(|entry| {
-                let (key, value) = entry.map_err(storage)?;
+                let (key, value) = entry?;
                 let (key, value) = (key.value(), value.value());
                 let bad = |detail: String| Error::corrupt(record::place(TableId::Tenants, key), detail);
                 let id = keys::tenant_of_key(key).ok_or_else(|| bad("not a tenant key".into()))?;
@@ -312,11 +325,9 @@ impl<T: ReadBytes> Tables<T> {
             return Ok(versions);
         }
         let (first, last) = (keys::version(tenant, id, 0), keys::version(tenant, id, u32::MAX));
-        self.table
-            .range(first.as_slice()..=last.as_slice())
-            .map_err(storage)?
+        self.range(&first, Bound::Included(&last))?
             .map(|entry| {
-                let (key, value) = entry.map_err(storage)?;
+                let (key, value) = entry?;
                 record::open_card_and_vector(TableId::Versions, key.value(), value.value())
             })
             .collect()
@@ -325,10 +336,8 @@ impl<T: ReadBytes> Tables<T> {
     /// The sealed records of the earlier versions of a card that is not cold, oldest first.
     pub(super) fn sealed_earlier(&self, tenant: TenantId, id: CardId) -> Result<Vec<Vec<u8>>> {
         let (first, last) = (keys::version(tenant, id, 0), keys::version(tenant, id, u32::MAX));
-        self.table
-            .range(first.as_slice()..=last.as_slice())
-            .map_err(storage)?
-            .map(|entry| entry.map(|(_, value)| value.value().to_vec()).map_err(storage))
+        self.range(&first, Bound::Included(&last))?
+            .map(|entry| entry.map(|(_, value)| value.value().to_vec()))
             .collect()
     }
 
@@ -410,9 +419,9 @@ impl<T: ReadBytes> Tables<T> {
     ) -> Result<impl Iterator<Item = Result<Stored>> + 'a> {
         let after = after.unwrap_or(CardId::from_bytes([0; 16]));
         let (low, high) = (keys::card(tenant, after), keys::card(tenant, CardId::from_bytes([255; 16])));
-        let bounds = (Bound::Excluded(low.as_slice()), Bound::Included(high.as_slice()));
-        Ok(self.table.range::<&[u8]>(bounds).map_err(storage)?.map(move |entry| {
-            let (key, value) = entry.map_err(storage)?;
+        let entries = self.between(Bound::Excluded(&low), Bound::Included(&high))?;
+        Ok(entries.map(move |entry| {
+            let (key, value) = entry?;
             self.present(tenant, card_of(key.value())?, key.value(), value.value())
         }))
     }
@@ -445,10 +454,9 @@ impl<T: ReadBytes> Tables<T> {
             (Some(edge), false) => (Bound::Excluded(edge.as_slice()), Bound::Included(high.as_slice())),
             (Some(edge), true) => (Bound::Included(low.as_slice()), Bound::Excluded(edge.as_slice())),
         };
-        let range = self.table.range::<&[u8]>((from, to)).map_err(storage)?;
-        let read = move |entry: Result<_, redb::StorageError>| -> Result<Option<Card>> {
-            let (key, value): (AccessGuard<'_, &'static [u8]>, AccessGuard<'_, &'static [u8]>) =
-                entry.map_err(storage)?;
+        let range = self.between(from, to)?;
+        let read = move |entry: Entry<'_>| -> Result<Option<Card>> {
+            let (key, value) = entry?;
             let (key, value) = (key.value(), value.value());
             if let Some(stub) = Stub::open(key, value)?
                 && !wants(stub.state)
@@ -473,14 +481,13 @@ impl<T: ReadBytes> Tables<T> {
         let (low, high) = (keys::change(tenant, 0), keys::change(tenant, u64::MAX));
         // A record holds changes from that of its key on.
         let wanted = keys::change(tenant, after.saturating_add(1));
-        let before = self.table.range(low.as_slice()..=wanted.as_slice()).map_err(storage)?.next_back();
+        let before = self.range(&low, Bound::Included(&wanted))?.next_back();
         let first = match before {
-            Some(entry) => entry.map_err(storage)?.0.value().to_vec(),
+            Some(entry) => entry?.0.value().to_vec(),
             None => low.to_vec(),
         };
-        let range = self.table.range(first.as_slice()..=high.as_slice()).map_err(storage)?;
-        let records = range.map(|entry| {
-            let (key, value) = entry.map_err(storage)?;
+        let records = self.range(&first, Bound::Included(&high))?.map(|entry| {
+            let (key, value) = entry?;
             record::open_changes(key.value(), value.value())
         });
         let changes = records.flat_map(|record| match record {
@@ -493,9 +500,9 @@ impl<T: ReadBytes> Tables<T> {
     /// The tenant's last change: its sequence, and the checksum that identifies it.
     pub(crate) fn last_change(&self, tenant: TenantId) -> Result<(u64, u64)> {
         let (first, last) = (keys::change(tenant, 0), keys::change(tenant, u64::MAX));
-        let mut range = self.table.range(first.as_slice()..=last.as_slice()).map_err(storage)?;
+        let mut range = self.range(&first, Bound::Included(&last))?;
         let Some(entry) = range.next_back() else { return Ok((0, 0)) };
-        let (key, value) = entry.map_err(storage)?;
+        let (key, value) = entry?;
         let changes = record::open_changes(key.value(), value.value())?;
         Ok(changes.last().map_or((0, 0), |last| (last.sequence, last.checksum)))
     }
@@ -508,7 +515,7 @@ impl<T: ReadBytes> Tables<T> {
     }
 
     /// Every entry of the store, in order of its key.
-    pub(crate) fn entries(&self) -> Result<impl Iterator<Item = Entry<'_>> + '_> {
-        Ok(self.table.iter().map_err(storage)?.map(|entry| entry.map_err(storage)))
+    pub(crate) fn entries(&self) -> Result<Entries<'_, T>> {
+        self.between(Bound::Unbounded, Bound::Unbounded)
     }
 }

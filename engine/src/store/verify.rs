@@ -24,6 +24,8 @@ pub struct Finding {
 /// What a verification looked at and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
+    /// Pages of the store file whose checksums were compared.
+    pub pages: u64,
     /// Tenants walked.
     pub tenants: u64,
     /// Current cards read.
@@ -88,12 +90,22 @@ impl Database {
             }
             Err(error) => report.note(error),
         }
-        let gone = purged(&tables, &known)?;
+        let file = self.file().get();
+        match file.pages().check(|| self.file().hold(), |page| report.find(page.place(), page.detail)) {
+            Ok(pages) => report.pages = pages,
+            Err(error) => report.note(error),
+        }
+        let gone = purged(&tables, &known);
         let mut met = Met::new();
         let mut walked = 0u64;
         for entry in tables.entries()? {
             let (key, value) = match entry {
                 Ok(entry) => entry,
+                // What stood in a damaged page is passed over.
+                Err(error @ Error::Corrupt { .. }) => {
+                    report.note(error);
+                    continue;
+                }
                 Err(error) => {
                     report.note(error);
                     break;
@@ -110,7 +122,9 @@ impl Database {
             }
         }
         for &tenant in &known {
-            self.check_log(&tables, tenant, &mut report)?;
+            if let Err(error) = self.check_log(&tables, tenant, &mut report) {
+                report.note(error);
+            }
             self.check_segments(&tables, tenant, &met, &mut report);
         }
         progress(walked);
@@ -201,21 +215,19 @@ impl Database {
 /// Cards that were purged.
 type Purged = HashSet<(TenantId, CardId)>;
 
-fn purged<T: ReadBytes>(tables: &Tables<T>, known: &HashSet<TenantId>) -> Result<Purged> {
+fn purged<T: ReadBytes>(tables: &Tables<T>, known: &HashSet<TenantId>) -> Purged {
     let mut gone = Purged::new();
     for tenant in known {
-        for change in tables.changes(*tenant, 0)? {
-            match change {
-                Ok(logged) if logged.change.kind == ChangeKind::Purge => {
-                    gone.insert((*tenant, logged.change.card));
-                }
-                Ok(_) => {}
-                // It is told of when the log is checked.
-                Err(_) => {}
+        // What cannot be read is told of when the log is checked.
+        for change in tables.changes(*tenant, 0).into_iter().flatten() {
+            if let Ok(logged) = change
+                && logged.change.kind == ChangeKind::Purge
+            {
+                gone.insert((*tenant, logged.change.card));
             }
         }
     }
-    Ok(gone)
+    gone
 }
 
 fn check<T: ReadBytes>(

@@ -10,16 +10,16 @@
 //! store is reopened.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
-
 use crate::store::batch::{Applied, Batch};
 use crate::store::cold::ColdStore;
+use crate::store::file::StoreFile;
 use crate::store::lookups::Lookups;
 use crate::store::tables::{Tables, storage};
 use crate::{Error, Result};
@@ -121,8 +121,8 @@ struct Shared {
     run: Run,
 }
 
-impl std::fmt::Debug for Writer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer").field("bounds", &self.shared.bounds).finish_non_exhaustive()
     }
 }
@@ -182,6 +182,8 @@ impl Writer {
             let answer: Answer = Box::new(move |failure| {
                 *lock(&answered) = Some(match (failure, result) {
                     (None, result) => result,
+                    // Says more than that writes are refused.
+                    (Some(Failure::Lasting(_)), Err(error @ Error::Corrupt { .. })) => Err(error),
                     (Some(Failure::Lasting(reason)), _) => Err(Error::ReadOnly { reason: reason.clone() }),
                     (Some(Failure::GivenUp(_)), Err(error)) => Err(error),
                     (Some(Failure::GivenUp(reason)), Ok(_)) => Err(Error::Internal(reason.clone())),
@@ -308,36 +310,6 @@ impl Shared {
     }
 }
 
-/// The file that is written and read. A compacted one may take its place.
-#[derive(Debug)]
-pub(crate) struct StoreFile {
-    present: ArcSwap<redb::Database>,
-    /// Held while a commit is under way, and while the file is replaced.
-    gate: Mutex<()>,
-}
-
-impl StoreFile {
-    /// An open file.
-    pub(crate) fn new(database: redb::Database) -> Self {
-        Self { present: ArcSwap::from_pointee(database), gate: Mutex::new(()) }
-    }
-
-    /// The file as it is.
-    pub(crate) fn get(&self) -> Arc<redb::Database> {
-        self.present.load_full()
-    }
-
-    /// Keeps commits out while the guard lives.
-    pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
-        lock(&self.gate)
-    }
-
-    /// Puts another file, which holds the same, in its place. Commits must be kept out.
-    pub(crate) fn replace(&self, database: Arc<redb::Database>) {
-        self.present.store(database);
-    }
-}
-
 /// What it takes to commit.
 struct Run {
     file: Arc<StoreFile>,
@@ -358,14 +330,9 @@ impl Run {
             Some(reason) => Some(Failure::Lasting(reason)),
             None => {
                 let result = catch_unwind(AssertUnwindSafe(|| self.run(jobs, &mut answers)));
-                result.unwrap_or_else(|_| Err(Error::Internal("a panic".into()))).unwrap_or_else(|error| {
-                    let reason = format!(
-                        "a commit failed ({error}); what it wrote may or may not be durable, reopen the store"
-                    );
-                    tracing::error!(%error, "commit failed, the store refuses writes until it is reopened");
-                    *lock(&self.failure) = Some(reason.clone());
-                    Some(Failure::Lasting(reason))
-                })
+                result
+                    .unwrap_or_else(|_| Err(Error::Internal("a panic".into())))
+                    .unwrap_or_else(|error| Some(Failure::Lasting(self.refuse_from_now_on(error))))
             }
         };
         for answer in answers {
@@ -373,11 +340,31 @@ impl Run {
         }
     }
 
+    /// No later write can be trusted; gives the reason. Reads go on beside redb, which gives up
+    /// when a file operation fails.
+    fn refuse_from_now_on(&self, error: Error) -> String {
+        tracing::error!(%error, "commit failed, the store refuses writes until it is reopened");
+        let reason = match error {
+            Error::ReadOnly { reason } => reason,
+            error => {
+                if let Err(error) = self.file.read_only() {
+                    tracing::error!(%error, "the store file cannot be opened for reading alone");
+                }
+                format!(
+                    "a commit failed ({error}); what it wrote may or may not be durable, reopen the store"
+                )
+            }
+        };
+        *lock(&self.failure) = Some(reason.clone());
+        reason
+    }
+
     /// Runs the jobs and commits; tells when the batch was given up instead.
     fn run(&self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> Result<Option<Failure>> {
         let _gate = self.file.hold();
-        let transaction = self.file.get().begin_write().map_err(storage)?;
-        let tables = Tables::write(&transaction)?.with_generation(self.generation);
+        let file = self.file.get();
+        let transaction = file.write()?;
+        let tables = Tables::write(&transaction, file.pages().damage())?.with_generation(self.generation);
         let tables = tables.with_cold(self.cold.reader());
         let mut batch = Batch::new(tables, &self.lookups, self.seed);
         let mut broken = false;
@@ -385,6 +372,12 @@ impl Run {
             let (answer, failed_half_way) = job(&mut batch);
             answers.push(answer);
             broken |= failed_half_way;
+        }
+        if let Err(error) = file.check() {
+            // A mark may have been taken for an entry: nothing of this must reach the file.
+            drop(batch);
+            transaction.abort().map_err(storage)?;
+            return Err(error);
         }
         if broken || batch.writes() == 0 {
             drop(batch);

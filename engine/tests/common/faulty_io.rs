@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 #[derive(Clone)]
 pub(crate) struct FaultyIo {
     check: Arc<dyn Fn(Kind) -> io::Result<()> + Send + Sync>,
-    /// Half of the data is written before a write fails.
+    /// Half of the data is written before a write fails, in whole sectors.
     torn: bool,
 }
 
@@ -51,7 +51,7 @@ impl IoFile for FaultyFile {
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         if let Err(error) = (self.1.check)(Kind::Write) {
             if self.1.torn {
-                self.0.write_at(offset, &data[..data.len() / 2])?;
+                self.0.write_at(offset, &data[..data.len() / 2 / 512 * 512])?;
             }
             return Err(error);
         }

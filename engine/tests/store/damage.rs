@@ -1,16 +1,13 @@
-//! Flipped bits in the store file: right answers or a typed error, never another content.
-//!
-//! redb reads its own pages without checking them, and stops with a panic at some damages;
-//! where that happens is counted here and bounded, not hidden.
+//! Flipped bits in the store file: right answers or a typed error, never another content, and
+//! `verify` finds each.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use memcards::card::{Card, CardId};
 use memcards::{Correct, Forget, Get, History, Options, Recall, Remember, Store, Tenant};
 
-use crate::{everything, options};
+use crate::{EVERYTHING, everything, options};
 
 const FLIPS: u64 = 300;
 
@@ -95,84 +92,66 @@ fn flipped_bits_never_give_another_content() {
         (seed >> 33) as usize
     };
     let flips = std::env::var("MEMCARDS_FLIPS").ok().map_or(FLIPS, |text| text.parse().unwrap());
-    let hook = std::panic::take_hook();
-    let places: std::sync::Arc<std::sync::Mutex<BTreeMap<String, u64>>> = Default::default();
-    let noted = places.clone();
-    std::panic::set_hook(Box::new(move |panic| {
-        let place = panic.location().map_or("?".into(), |at| format!("{}:{}", at.file(), at.line()));
-        let place = place.rsplit_once("/src/").map_or(place.clone(), |(left, file)| {
-            format!("{}/{file}", left.rsplit('/').next().unwrap_or(""))
-        });
-        *noted.lock().unwrap().entry(place).or_default() += 1;
-    }));
-    let mut tally: BTreeMap<String, u64> = BTreeMap::new();
-    let mut wrong: Vec<String> = Vec::new();
+    let (mut refused, mut whole_again, mut readable, mut lost) = (0u64, 0u64, 0u64, 0u64);
     for flip in 0..flips {
         let at = used[next() % used.len()] * 64 + next() % 64;
         let bit = next() % 8;
+        let what = format!("byte {at} bit {bit}");
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << bit;
         let copy = directory.path().join(format!("copy-{flip}"));
         std::fs::create_dir(&copy).unwrap();
-        std::fs::write(copy.join("memcards.redb"), damaged).unwrap();
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let store = open(&copy, false)?;
-            let content = read(&store, &ids)?;
-            let sound = store.verify(|_| {})?.is_sound();
-            Ok((content, sound))
-        }));
-        let outcome = match outcome {
-            Err(_) => "panic",
-            Ok(Err(error)) => {
-                let error: memcards::Error = error;
-                if !matches!(error.code(), "corrupt" | "not_found" | "internal" | "unavailable") {
-                    wrong.push(format!("byte {at} bit {bit}: {error}"));
-                }
-                error.code()
+        std::fs::write(copy.join("memcards.redb"), &damaged).unwrap();
+        match open(&copy, false) {
+            Err(error) => {
+                assert_eq!(error.code(), "corrupt", "{what}: {error}");
+                refused += 1;
             }
-            Ok(Ok((content, sound))) if content == whole => {
-                if sound {
-                    "right"
-                } else {
-                    "right, verify tells"
-                }
-            }
-            Ok(Ok((content, sound))) => {
-                let other =
-                    content.versions.iter().find(|(key, card)| whole.versions.get(*key) != Some(*card));
-                if let Some((key, card)) = other {
-                    wrong.push(format!("byte {at} bit {bit}: {key:?} reads {card:?}"));
-                }
-                match sound {
-                    true => {
-                        let missing = whole.versions.len() - content.versions.len();
-                        wrong.push(format!(
-                            "byte {at} bit {bit}: {missing} versions missing, and verify is content"
-                        ));
-                        "cards missing, nobody tells"
+            Ok(store) => {
+                let report = store.verify(|_| {}).unwrap();
+                assert!(!report.is_sound(), "{what}: verify is content");
+                for (name, id) in &ids {
+                    let get = Get { id: *id, include: EVERYTHING.to_vec(), ..Get::default() };
+                    let found = store.tenant(name).and_then(|tenant| tenant.get(&get));
+                    match found {
+                        Ok(found) => {
+                            let key = (name.clone(), *id, found.version);
+                            assert_eq!(whole.versions.get(&key), Some(&found.card), "{what}");
+                            readable += 1;
+                        }
+                        Err(error) => {
+                            assert_eq!(error.code(), "corrupt", "{what}: {error}");
+                            lost += 1;
+                        }
                     }
-                    false => "cards missing, verify tells",
+                }
+                match read(&store, &ids) {
+                    Ok(content) => {
+                        assert_eq!(content, whole, "{what}");
+                        whole_again += 1;
+                    }
+                    Err(error) => assert_eq!(error.code(), "corrupt", "{what}: {error}"),
+                }
+                // Nothing is written beside damage that is known.
+                let tenant = store.tenant("anna").unwrap();
+                let request = Remember { content: "one more".into(), ..Remember::default() };
+                if store.statistics().map_or(true, |statistics| statistics.read_only.is_some()) {
+                    let error = tenant.remember(request).unwrap_err();
+                    assert!(matches!(error.code(), "read_only" | "corrupt"), "{what}: {error}");
+                    drop((tenant, store));
+                    let after = std::fs::read(copy.join("memcards.redb")).unwrap();
+                    assert_eq!(after.len(), damaged.len(), "{what}");
                 }
             }
-        };
-        *tally.entry(outcome.into()).or_default() += 1;
-        // A check while opening must not be worse than none.
-        if outcome == "panic" {
-            let checked = catch_unwind(AssertUnwindSafe(|| open(&copy, true).map(drop)));
-            let what = match checked {
-                Err(_) => "panic also with check_integrity",
-                Ok(Err(_)) => "panic, refused with check_integrity",
-                Ok(Ok(())) => "panic, repaired with check_integrity",
-            };
-            *tally.entry(what.into()).or_default() += 1;
         }
         std::fs::remove_dir_all(&copy).unwrap();
     }
-    std::panic::set_hook(hook);
-    println!("{flips} flips: {tally:#?}\npanics at {:#?}", places.lock().unwrap());
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let panics = tally.get("panic").copied().unwrap_or(0);
-    assert!(panics * 20 <= flips, "{panics} of {flips} flips end in a panic of redb");
+    println!(
+        "{flips} flips: {refused} not opened, {whole_again} read whole, {readable} cards read, {lost} not"
+    );
+    // Not opened: where the header, or the page of the store's settings, was hit.
+    assert!(refused * 5 < flips, "most of a store stays readable");
+    assert!(lost < readable, "most of a store stays readable");
     // Reading a whole card by name is the same question.
     let store = open(directory.path(), true).unwrap();
     let (name, id) = &ids[0];

@@ -34,7 +34,7 @@ use crate::store::io::{at, write_file};
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::mapped::Mapped;
 use crate::store::record;
-use crate::store::tables::{ReadBytes, Tables, storage};
+use crate::store::tables::{ReadBytes, Tables};
 use crate::{Error, Result};
 use files::{COLD_DIRECTORY, file_name, tenant_directory};
 
@@ -101,7 +101,7 @@ impl<T: ReadBytes> Tables<T> {
         loop {
             let mut range = self.range(&from, std::ops::Bound::Excluded(end.as_slice()))?;
             let Some(entry) = range.next() else { return Ok(segments) };
-            let (key, value) = entry.map_err(storage)?;
+            let (key, value) = entry?;
             let key = key.value();
             let bad = |detail: String| Error::corrupt(record::place(TableId::Segments, key), detail);
             let number = keys::number_of_key(key).ok_or_else(|| bad("the key has no number".into()))?;
@@ -123,7 +123,7 @@ impl<T: ReadBytes> Tables<T> {
         let range = self.range(&first, std::ops::Bound::Included(last.as_slice()))?;
         range
             .map(|entry| {
-                let (key, value) = entry.map_err(storage)?;
+                let (key, value) = entry?;
                 let key = key.value();
                 record::open_bytes(TableId::Segments, key, value.value())?;
                 keys::item_of_key(key)

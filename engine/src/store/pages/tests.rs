@@ -1,0 +1,221 @@
+//! The laws of the pages.
+
+use proptest::prelude::*;
+use redb::StorageBackend;
+
+use super::*;
+use crate::store::io::{Io, OpenMode, RealIo};
+
+const LEN: u64 = 3 * GROUP + 7;
+
+/// A file of two blocks of every number, written through and closed in order.
+fn made(path: &Path) -> Arc<Pages> {
+    let pages = Pages::create(RealIo.open(path, OpenMode::CreateNew).unwrap(), path);
+    let backend = pages.backend();
+    backend.set_len(LEN * BLOCK as u64).unwrap();
+    backend.write(0, &header(0)).unwrap();
+    for block in 1..LEN {
+        backend.write(block * BLOCK as u64, &content(block, 0)).unwrap();
+    }
+    backend.sync_data().unwrap();
+    pages
+}
+
+/// The start of redb's header; the flags tell whether the file was closed in order.
+fn header(flags: u8) -> Vec<u8> {
+    let mut header = vec![7; 320];
+    header[..MAGIC.len()].copy_from_slice(MAGIC);
+    header[GOD_BYTE] = flags;
+    header
+}
+
+fn content(block: u64, version: u8) -> Vec<u8> {
+    (0..BLOCK).map(|at| (at as u64 * 31 + block * 7) as u8 ^ version).collect()
+}
+
+fn open(path: &Path) -> Arc<Pages> {
+    Pages::open(RealIo.open(path, OpenMode::ReadWrite).unwrap(), path).unwrap()
+}
+
+fn found(pages: &Pages) -> Vec<DamagedPage> {
+    let mut found = Vec::new();
+    pages.check(|| (), |page| found.push(page)).unwrap();
+    found
+}
+
+fn read(pages: &Arc<Pages>, block: u64, blocks: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; blocks * BLOCK];
+    pages.backend().read(block * BLOCK as u64, &mut bytes)?;
+    Ok(bytes)
+}
+
+#[test]
+fn blocks_and_their_places_in_the_file_belong_together() {
+    for block in (0..5000).chain([1 << 30, (1 << 30) + 511]) {
+        assert_ne!(file_block(block) % (GROUP + 1), 0, "never a block of checksums");
+        assert!(file_block(block + 1) > file_block(block));
+        assert_eq!(blocks_in(file_block(block) + 1), block + 1);
+    }
+}
+
+#[test]
+fn what_was_written_is_read_again_by_another_handle() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pages");
+    drop(made(&path));
+    let pages = open(&path);
+    assert_eq!(pages.len().unwrap(), LEN * BLOCK as u64);
+    assert_eq!(
+        read(&pages, GROUP - 2, 5).unwrap(),
+        (GROUP - 2..GROUP + 3).flat_map(|b| content(b, 0)).collect::<Vec<_>>()
+    );
+    assert_eq!(found(&pages), []);
+    let mut content_read = Vec::new();
+    io::Read::read_to_end(&mut pages.content(), &mut content_read).unwrap();
+    assert_eq!(content_read.len() as u64, LEN * BLOCK as u64);
+    assert!(content_read[GROUP as usize * BLOCK..].starts_with(&content(GROUP, 0)));
+    let raw = std::fs::read(&path).unwrap();
+    let at = Content::offset_of(GROUP * BLOCK as u64 + 5) as usize;
+    assert_eq!(raw[at], content(GROUP, 0)[5]);
+}
+
+#[test]
+fn a_damaged_block_is_an_error_for_redb_and_a_mark_for_who_can_tell() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pages");
+    drop(made(&path));
+    let file = RealIo.open(&path, OpenMode::ReadWrite).unwrap();
+    let mut byte = [0];
+    file.read_at(offset_of(700) + 9, &mut byte).unwrap();
+    file.write_at(offset_of(700) + 9, &[byte[0] ^ 4]).unwrap();
+    let pages = open(&path);
+    assert_eq!(read(&pages, 700, 1).unwrap_err().kind(), ErrorKind::InvalidData);
+    assert_eq!(read(&pages, 701, 1).unwrap(), content(701, 0));
+    assert_eq!(pages.damage().first().unwrap().offset, offset_of(700));
+    assert_eq!(found(&pages).len(), 1);
+    let marks = {
+        let _tolerant = Tolerant::here();
+        read(&pages, 699, 2).unwrap()
+    };
+    assert_eq!(marks[0], 1, "a leaf");
+    let salvaged = pages.salvage(RealIo.open(&path, OpenMode::Read).unwrap());
+    assert_eq!(read(&salvaged, 699, 2).unwrap(), marks);
+    assert_eq!(
+        salvaged.write(BLOCK as u64, &content(1, 1)).unwrap_err().kind(),
+        ErrorKind::ReadOnlyFilesystem
+    );
+    assert_eq!(salvaged.set_len(0).unwrap_err().kind(), ErrorKind::ReadOnlyFilesystem);
+}
+
+#[test]
+fn a_checksum_that_was_hit_itself_takes_no_block_away_and_is_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pages");
+    drop(made(&path));
+    let file = RealIo.open(&path, OpenMode::ReadWrite).unwrap();
+    let mut sum = [0];
+    file.read_at(3 * 8, &mut sum).unwrap();
+    file.write_at(3 * 8, &[sum[0] ^ 16]).unwrap();
+    let pages = open(&path);
+    assert_eq!(read(&pages, 3, 1).unwrap(), content(3, 0));
+    assert_eq!(found(&pages).len(), 1);
+}
+
+#[test]
+fn what_is_not_on_the_disk_when_a_store_ends_is_settled() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pages");
+    let pages = made(&path);
+    pages.write(0, &header(RECOVERY_REQUIRED)).unwrap();
+    pages.write(9 * BLOCK as u64, &content(9, 1)).unwrap();
+    // Never synced: the block is in the file, its checksum is not.
+    drop(pages);
+    let pages = open(&path);
+    assert_eq!(read(&pages, 9, 1).unwrap(), content(9, 1), "redb checks it itself");
+    pages.settle().unwrap();
+    assert_eq!(read(&pages, 9, 1).unwrap(), content(9, 1));
+    assert_eq!(found(&pages), []);
+    assert!(!pages.damage().any());
+}
+
+#[test]
+fn a_header_that_was_hit_is_refused_and_salvaged() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pages");
+    drop(made(&path));
+    let file = RealIo.open(&path, OpenMode::ReadWrite).unwrap();
+    file.write_at(offset_of(0) + 100, &[8]).unwrap();
+    let pages = open(&path);
+    let mut bytes = [0; 320];
+    assert_eq!(pages.backend().read(0, &mut bytes).unwrap_err().kind(), ErrorKind::InvalidData);
+    assert_eq!(found(&pages)[0].offset, offset_of(0));
+    let salvaged = pages.salvage(RealIo.open(&path, OpenMode::Read).unwrap());
+    salvaged.backend().read(0, &mut bytes).unwrap();
+    assert!(bytes.starts_with(MAGIC));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Any sequence of writes, cuts, growths and openings reads as a plain file does, and
+    /// no checksum is ever wrong.
+    #[test]
+    fn it_is_a_file(steps in proptest::collection::vec((0..4u8, 1..LEN, 1..4u64, any::<u8>()), 1..40)) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pages");
+        let mut pages = made(&path);
+        let mut model: Vec<Option<Vec<u8>>> = (0..LEN).map(|block| Some(content(block, 0))).collect();
+        for (what, at, count, version) in steps {
+            match what {
+                0 | 1 => {
+                    let end = (at + count).min(model.len() as u64);
+                    let data: Vec<u8> = (at.min(end)..end).flat_map(|block| content(block, version)).collect();
+                    if !data.is_empty() {
+                        pages.backend().write(at * BLOCK as u64, &data).unwrap();
+                    }
+                    for block in at..end {
+                        model[block as usize] = Some(content(block, version));
+                    }
+                }
+                2 => {
+                    pages.backend().set_len(at * BLOCK as u64).unwrap();
+                    model.resize(at as usize, None);
+                }
+                _ => {
+                    pages.backend().sync_data().unwrap();
+                    drop(pages);
+                    pages = open(&path);
+                }
+            }
+        }
+        prop_assert_eq!(found(&pages), []);
+        for (block, content) in model.iter().enumerate().skip(1) {
+            match content {
+                Some(content) => prop_assert_eq!(&read(&pages, block as u64, 1).unwrap(), content),
+                None => prop_assert!(read(&pages, block as u64, 1).is_err(), "never written"),
+            }
+        }
+    }
+
+    /// Whatever is hit, `check` finds it, and nobody reads it.
+    #[test]
+    fn every_flip_is_found(at in 0..LEN * (BLOCK as u64), bit in 0..8u8) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pages");
+        drop(made(&path));
+        let file = RealIo.open(&path, OpenMode::ReadWrite).unwrap();
+        let mut byte = [0];
+        file.read_at(at, &mut byte).unwrap();
+        file.write_at(at, &[byte[0] ^ (1 << bit)]).unwrap();
+        let Ok(pages) = Pages::open(RealIo.open(&path, OpenMode::ReadWrite).unwrap(), &path) else {
+            prop_assert!(at / BLOCK as u64 == 1, "only the header's start is refused at once");
+            return Ok(());
+        };
+        prop_assert!(!found(&pages).is_empty());
+        for block in 1..LEN {
+            if let Ok(bytes) = read(&pages, block, 1) {
+                prop_assert_eq!(bytes, content(block, 0));
+            }
+        }
+    }
+}
