@@ -157,8 +157,9 @@ impl Database {
     /// A consistent view of everything committed so far.
     pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
         let cold = self.cold.reader();
-        let transaction = self.file.get().begin_read().map_err(storage)?;
-        Ok(Tables::read(&transaction)?.with_generation(self.generation).with_cold(cold))
+        let file = self.file.get();
+        let transaction = file.begin_read().map_err(storage)?;
+        Ok(Tables::read(&transaction)?.with_generation(self.generation).with_cold(cold).with_file(file))
     }
 
     /// The segment files.

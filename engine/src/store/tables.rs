@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use redb::{AccessGuard, ReadTransaction, ReadableTable, Table, WriteTransaction};
 use serde::{Deserialize, Serialize};
@@ -99,19 +100,24 @@ pub(crate) struct Tables<T> {
     generation: u16,
     /// Where the records of cold cards are; none while a store is being opened or copied.
     cold: Option<ColdReader>,
+    /// The file of a read, which another one may replace meanwhile: redb closes it to all reads
+    /// when the last handle is dropped.
+    _file: Option<Arc<redb::Database>>,
 }
 
 impl Tables<ReadTable> {
     /// Opens the table of a read transaction; it stays readable after that is dropped.
     pub(crate) fn read(transaction: &ReadTransaction) -> Result<Self> {
-        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0, cold: None })
+        let table = transaction.open_table(keys::TABLE).map_err(storage)?;
+        Ok(Self { table, generation: 0, cold: None, _file: None })
     }
 }
 
 impl<'t> Tables<WriteTable<'t>> {
     /// Opens (and creates) the table of a write transaction.
     pub(crate) fn write(transaction: &'t WriteTransaction) -> Result<Self> {
-        Ok(Self { table: transaction.open_table(keys::TABLE).map_err(storage)?, generation: 0, cold: None })
+        let table = transaction.open_table(keys::TABLE).map_err(storage)?;
+        Ok(Self { table, generation: 0, cold: None, _file: None })
     }
 
     /// Writes a sealed value.
@@ -187,6 +193,11 @@ impl<T> Tables<T> {
     /// Finds cold cards, too. The reader was taken before the snapshot was.
     pub(crate) fn with_cold(self, cold: ColdReader) -> Self {
         Self { cold: Some(cold), ..self }
+    }
+
+    /// Keeps the file open that is read.
+    pub(crate) fn with_file(self, file: Arc<redb::Database>) -> Self {
+        Self { _file: Some(file), ..self }
     }
 
     /// The generation of the vectors that are given out.
