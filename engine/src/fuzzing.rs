@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::forget::due;
 use crate::forget::erasure::Tombstone;
 use crate::forget::plan::PlanRecord;
 use crate::forget::policy::Policy;
@@ -14,7 +15,7 @@ use crate::index::partition::Partition;
 use crate::index::snapshot;
 use crate::index::text::{TextIndex, analyze_document};
 use crate::recall::rerank::{FEATURES, TreeModel};
-use crate::store::cold::{SegmentRecord, stub};
+use crate::store::cold::{Progress, SegmentRecord, stub};
 use crate::store::{ModelRecord, TenantRecord, lookups, record};
 use crate::verbs::PlanItem;
 
@@ -35,6 +36,8 @@ pub fn document(bytes: &[u8]) {
     json::<RunRecord>(bytes);
     json::<RunItem>(bytes);
     json::<SegmentRecord>(bytes);
+    json::<Progress>(bytes);
+    json::<due::Progress>(bytes);
     json::<Policy>(bytes);
     json::<TenantRecord>(bytes);
     json::<ModelRecord>(bytes);

@@ -13,7 +13,7 @@ use super::{Carrier, ColdQuery, Segment, SegmentBuilder};
 const LENGTHS: usize = 88;
 const CHECK_OF_PAGES: usize = 80;
 /// Cards beyond it are not asked for: it would take too long.
-const MOST: u32 = 200;
+const MOST: u32 = 48;
 
 /// Makes the checksums fit again, as a malicious hand could. What is no segment at all stays
 /// as it is.

