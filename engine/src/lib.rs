@@ -38,6 +38,7 @@ pub mod judge;
 mod learn;
 pub mod recall;
 pub mod store;
+mod sync;
 pub mod time;
 pub mod verbs;
 

@@ -1,5 +1,7 @@
-//! A file system in memory, so that a target can open thousands of stores a second and can
-//! never touch a file of the machine.
+//! What the targets share: a file system in memory, so that a target can open thousands of
+//! stores a second and can never touch a file of the machine; and [`world`].
+
+pub mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -137,18 +139,27 @@ impl Io for MemoryIo {
         lock(&self.files).keys().any(|name| name.starts_with(path)) || lock(&self.directories).contains(path)
     }
 
+    fn is_directory(&self, path: &Path) -> bool {
+        self.exists(path) && !lock(&self.files).contains_key(path)
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn IoFile>>> {
         self.open(path, OpenMode::ReadWrite).map(Some)
     }
 }
 
+/// A clock that stands still until it is set.
+pub fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::new(Timestamp::from_micros(1_700_000_000_000_000)))
+}
+
+/// A store in memory; one that is there is opened again.
+pub fn store_at(io: &MemoryIo, directory: &str, clock: Arc<ManualClock>) -> Store {
+    let options = Options { io: Arc::new(io.clone()), clock, cache_bytes: 1 << 20, ..Options::default() };
+    Store::open(directory, options).expect("a store in memory opens")
+}
+
 /// A new store in memory, with a clock that stands still.
 pub fn store(io: &MemoryIo, directory: &str) -> Store {
-    let options = Options {
-        io: Arc::new(io.clone()),
-        clock: Arc::new(ManualClock::new(Timestamp::from_micros(1_700_000_000_000_000))),
-        cache_bytes: 1 << 20,
-        ..Options::default()
-    };
-    Store::open(directory, options).expect("a store in memory opens")
+    store_at(io, directory, clock())
 }

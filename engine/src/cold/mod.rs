@@ -24,6 +24,8 @@ pub use reader::Reader;
 pub use search::{Candidate, ColdQuery};
 pub use segment::{Place, Segment, SegmentError};
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod damage;
 #[cfg(test)]
 mod damage_tests;
 #[cfg(test)]

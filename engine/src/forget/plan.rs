@@ -5,7 +5,6 @@
 //! cards of their scope, duplicates over what changed since they were last looked for.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -17,7 +16,7 @@ use crate::forget::lifecycle::{self, Due};
 use crate::forget::mark;
 use crate::forget::policy::OverBudget;
 use crate::forget::resolve::{Budget, Policies, Resolved};
-use crate::index::cache::Slot;
+use crate::index::cache::SlotRef;
 use crate::index::partition::Row;
 use crate::store::{ReadBytes, Tables, TenantId};
 use crate::time::Timestamp;
@@ -82,7 +81,7 @@ pub(crate) struct Planner<'a, T> {
     pub(crate) wanted: &'a [Action],
     pub(crate) most: Most,
     /// The tenant's partitions, where budgets or duplicates need them.
-    pub(crate) partitions: &'a dyn Fn(Track) -> Result<Arc<Slot>>,
+    pub(crate) partitions: &'a dyn Fn(Track) -> Result<SlotRef>,
 }
 
 impl<T: ReadBytes> Planner<'_, T> {

@@ -6,16 +6,16 @@
 //! together: the writer waits neither for a load nor for a scan, and who reads sees them all.
 
 mod load;
+#[cfg(all(test, loom))]
+mod model;
 mod rebuild;
 mod scrub;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-use parking_lot::{MappedRwLockReadGuard, Mutex, RwLock, RwLockReadGuard};
 
 use crate::card::Track;
 use crate::index::cache::load::{Loaded, load};
@@ -24,6 +24,7 @@ use crate::index::keeper::Wake;
 use crate::index::partition::{Partition, Update};
 use crate::index::vector::VectorIndex;
 use crate::store::{Applied, Database, TenantId};
+use crate::sync::{self, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, RwLock, RwLockReadGuard};
 use crate::{Error, Result};
 
 /// Smaller partitions are rebuilt faster than a file is worth.
@@ -83,6 +84,25 @@ pub(crate) struct Slot {
     tried: AtomicUsize,
 }
 
+/// Who uses a partition: it stays, and goes on receiving changes.
+pub(crate) type SlotRef = sync::Arc<Slot>;
+
+/// A partition that is kept from changing.
+#[derive(Debug)]
+pub(crate) struct PartitionGuard<'a>(RwLockReadGuard<'a, Content>);
+
+impl Deref for PartitionGuard<'_> {
+    type Target = Partition;
+
+    fn deref(&self) -> &Partition {
+        match &*self.0 {
+            Content::Ready(partition) => partition,
+            // It was there when the guard was made, and nothing changes while that lives.
+            Content::Loading => unreachable!("a guard of a partition that is not there"),
+        }
+    }
+}
+
 /// When a snapshot file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
@@ -98,7 +118,7 @@ impl Slot {
     fn new() -> Self {
         Self {
             content: RwLock::new(Content::Loading),
-            waiting: Mutex::default(),
+            waiting: Mutex::new(Waiting::default()),
             due: AtomicBool::new(false),
             unhelped: AtomicUsize::new(0),
             behind: AtomicUsize::new(0),
@@ -132,15 +152,15 @@ impl Slot {
 
     /// The partition, kept from changing while the guard lives. Never take a second guard
     /// of the same slot in one thread: a writer that waits in between would block both.
-    pub(crate) fn read(&self) -> Result<MappedRwLockReadGuard<'_, Partition>> {
+    pub(crate) fn read(&self) -> Result<PartitionGuard<'_>> {
         if self.behind.load(Ordering::Acquire) > 0 {
             self.settle()?;
         }
-        RwLockReadGuard::try_map(self.content.read(), |content| match content {
-            Content::Ready(partition) => Some(partition.as_ref()),
-            Content::Loading => None,
-        })
-        .map_err(|_| Error::Internal("a partition was used before it was loaded".into()))
+        let content = self.content.read();
+        match &*content {
+            Content::Ready(_) => Ok(PartitionGuard(content)),
+            Content::Loading => Err(Error::Internal("a partition was used before it was loaded".into())),
+        }
     }
 
     /// The vectors of a partition that is loaded.
@@ -199,7 +219,8 @@ impl Slot {
 /// All loaded partitions of a store.
 #[derive(Debug)]
 pub(crate) struct IndexCache {
-    slots: Mutex<HashMap<Key, Arc<Slot>>>,
+    /// In order: which one of several equals leaves does not depend on chance.
+    slots: Mutex<BTreeMap<Key, SlotRef>>,
     tick: AtomicU64,
     budget: usize,
     /// Wakes the thread that links vectors.
@@ -220,51 +241,63 @@ pub struct CacheStatistics {
 impl IndexCache {
     /// An empty cache with a budget in bytes.
     pub(crate) fn new(budget: usize) -> Self {
-        Self { slots: Mutex::new(HashMap::new()), tick: AtomicU64::new(1), budget, wake: Wake::default() }
+        Self { slots: Mutex::new(BTreeMap::new()), tick: AtomicU64::new(1), budget, wake: Wake::default() }
     }
 
     /// The partition, loaded.
     ///
     /// # Errors
     /// When the store cannot be read; a damaged snapshot file only costs a rebuild.
-    pub(crate) fn partition(&self, database: &Database, tenant: TenantId, track: Track) -> Result<Arc<Slot>> {
-        let key = (tenant, track);
-        let slot = self.slots.lock().entry(key).or_insert_with(|| Arc::new(Slot::new())).clone();
-        slot.used.store(self.tick.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        if slot.is_ready() {
-            if slot.due.swap(false, Ordering::Relaxed) {
-                self.wake.up();
-            }
-            return Ok(slot);
+    pub(crate) fn partition(&self, database: &Database, tenant: TenantId, track: Track) -> Result<SlotRef> {
+        let (slot, loaded) = self.obtain((tenant, track), || load(database, tenant, track))?;
+        if loaded {
+            self.make_room(database.lookups().bytes(), |key, slot| {
+                if let Err(error) = self.save(database, key, slot, When::Worth) {
+                    tracing::warn!(%error, "a snapshot could not be written; the partition will be rebuilt");
+                }
+            });
         }
-        let guard = slot.disk.lock();
-        if slot.is_ready() {
-            drop(guard);
-            return Ok(slot);
-        }
-        // Another caller failed to load it, or forgot it, and took it out: changes no longer
-        // reach it.
-        if !self.holds(key, &slot) {
-            drop(guard);
-            return self.partition(database, tenant, track);
-        }
-        // The transaction starts after the slot is known to the writer: a change is in the
-        // transaction, or it waits in the slot, or both.
-        let loaded = load(database, tenant, track).and_then(|loaded| {
-            let Loaded { partition, saved, saved_change, unscrubbed } = loaded;
-            slot.bytes.store(partition.bytes(), Ordering::Relaxed);
-            slot.set_saved(saved, saved_change, partition.vectors().map_or(0, |index| index.linked()));
-            slot.unscrubbed.store(unscrubbed, Ordering::Relaxed);
-            *slot.content.write() = Content::Ready(Box::new(partition));
-            slot.settle()
-        });
-        if let Err(error) = loaded {
-            self.remove(key, &slot);
-            return Err(error);
-        }
-        drop(guard);
-        self.make_room(database);
         Ok(slot)
+    }
+
+    /// The partition, and whether it was loaded for this.
+    fn obtain(&self, key: Key, load: impl Fn() -> Result<Loaded>) -> Result<(SlotRef, bool)> {
+        loop {
+            let slot = self.slots.lock().entry(key).or_insert_with(|| SlotRef::new(Slot::new())).clone();
+            slot.used.store(self.tick.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+            if slot.is_ready() {
+                if slot.due.swap(false, Ordering::Relaxed) {
+                    self.wake.up();
+                }
+                return Ok((slot, false));
+            }
+            let guard = slot.disk.lock();
+            if slot.is_ready() {
+                drop(guard);
+                return Ok((slot, false));
+            }
+            // Another caller failed to load it, or forgot it, and took it out: changes no longer
+            // reach it.
+            if !self.holds(key, &slot) {
+                continue;
+            }
+            // The transaction starts after the slot is known to the writer: a change is in the
+            // transaction, or it waits in the slot, or both.
+            let loaded = load().and_then(|loaded| {
+                let Loaded { partition, saved, saved_change, unscrubbed } = loaded;
+                slot.bytes.store(partition.bytes(), Ordering::Relaxed);
+                slot.set_saved(saved, saved_change, partition.vectors().map_or(0, |index| index.linked()));
+                slot.unscrubbed.store(unscrubbed, Ordering::Relaxed);
+                *slot.content.write() = Content::Ready(Box::new(partition));
+                slot.settle()
+            });
+            if let Err(error) = loaded {
+                self.remove(key, &slot);
+                return Err(error);
+            }
+            drop(guard);
+            return Ok((slot, true));
+        }
     }
 
     /// What wakes the thread that does background work.
@@ -274,7 +307,7 @@ impl IndexCache {
 
     /// Vector indexes that have maintenance due.
     pub(crate) fn due(&self) -> Vec<Arc<VectorIndex>> {
-        let slots: Vec<Arc<Slot>> = self.slots.lock().values().cloned().collect();
+        let slots: Vec<SlotRef> = self.slots.lock().values().cloned().collect();
         slots.iter().filter_map(|slot| slot.vectors()).filter(|index| index.is_due()).collect()
     }
 
@@ -339,7 +372,7 @@ impl IndexCache {
     /// Writes snapshot files of all loaded partitions that have changed enough to be worth
     /// it (`all`: that have changed at all). Gives how many were written.
     pub(crate) fn checkpoint(&self, database: &Database, all: bool) -> Result<usize> {
-        let slots: Vec<(Key, Arc<Slot>)> = self.slots.lock().iter().map(|(k, s)| (*k, s.clone())).collect();
+        let slots: Vec<(Key, SlotRef)> = self.slots.lock().iter().map(|(k, s)| (*k, s.clone())).collect();
         let when = if all { When::Changed } else { When::Worth };
         let mut written = 0;
         for (key, slot) in slots {
@@ -359,22 +392,24 @@ impl IndexCache {
     }
 
     /// True while changes reach the slot.
-    fn holds(&self, key: Key, slot: &Arc<Slot>) -> bool {
-        self.slots.lock().get(&key).is_some_and(|present| Arc::ptr_eq(present, slot))
+    fn holds(&self, key: Key, slot: &SlotRef) -> bool {
+        self.slots.lock().get(&key).is_some_and(|present| SlotRef::ptr_eq(present, slot))
     }
 
     /// Takes a slot out, unless another one has its place by now.
-    fn remove(&self, key: Key, slot: &Arc<Slot>) {
+    fn remove(&self, key: Key, slot: &SlotRef) {
         let mut slots = self.slots.lock();
-        if slots.get(&key).is_some_and(|present| Arc::ptr_eq(present, slot)) {
+        if slots.get(&key).is_some_and(|present| SlotRef::ptr_eq(present, slot)) {
             slots.remove(&key);
         }
     }
 
-    fn make_room(&self, database: &Database) {
+    /// Takes out what was not used for long while there is more than the budget, of which others
+    /// need a part; each is saved before.
+    fn make_room(&self, others: usize, save: impl Fn(Key, &SlotRef)) {
         loop {
             let victim = {
-                let budget = self.budget.saturating_sub(database.lookups().bytes());
+                let budget = self.budget.saturating_sub(others);
                 let slots = self.slots.lock();
                 let bytes: usize = slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum();
                 // One partition always stays, however large.
@@ -383,17 +418,15 @@ impl IndexCache {
                 }
                 slots
                     .iter()
-                    .filter(|(_, slot)| Arc::strong_count(slot) == 1)
+                    .filter(|(_, slot)| SlotRef::strong_count(slot) == 1)
                     .min_by_key(|(_, slot)| slot.used.load(Ordering::Relaxed))
                     .map(|(key, slot)| (*key, slot.clone()))
             };
             let Some((key, slot)) = victim else { return };
-            if let Err(error) = self.save(database, key, &slot, When::Worth) {
-                tracing::warn!(%error, "a snapshot could not be written; the partition will be rebuilt");
-            }
+            save(key, &slot);
             let mut slots = self.slots.lock();
             // Taken into use while it was saved: it must go on receiving changes.
-            if Arc::strong_count(&slot) > 2 {
+            if SlotRef::strong_count(&slot) > 2 {
                 return;
             }
             slots.remove(&key);
@@ -403,7 +436,7 @@ impl IndexCache {
 
 impl IndexCache {
     /// Writes a partition's snapshot file; true when it was written.
-    fn save(&self, database: &Database, key: Key, slot: &Arc<Slot>, when: When) -> Result<bool> {
+    fn save(&self, database: &Database, key: Key, slot: &SlotRef, when: When) -> Result<bool> {
         // Two that write at once would share the temporary file.
         let _disk = slot.disk.lock();
         // Once a slot was taken out its files are none of its business.

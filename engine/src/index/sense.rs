@@ -11,7 +11,7 @@ use regex::Regex;
 use crate::graph::{self, ConceptSet, ContentShape, Length, Told};
 
 /// Changes whenever the rules read something else in a text.
-pub(crate) const SENSE_VERSION: u32 = graph::LEXICON_VERSION << 8 | 1;
+pub(crate) const SENSE_VERSION: u32 = graph::LEXICON_VERSION << 8 | 2;
 
 /// Of longer texts only the beginning is read, up to so many bytes.
 const READ_MOST: usize = 8 * 1024;

@@ -130,7 +130,7 @@ impl Analysis {
     }
 
     /// The hashes under which a statement that relates to this one is found: topic and
-    /// subject, or the whole text where it has neither.
+    /// subject, or the statement (the whole text where that was not read) where it has neither.
     ///
     /// ```
     /// use memcards::judge::analyze;
@@ -140,7 +140,8 @@ impl Analysis {
     #[must_use]
     pub fn lookup_hashes(&self) -> [Option<u64>; 2] {
         let subject = self.subject_hash();
-        let whole = subject.is_none().then_some(self.normalized as u64);
+        // What says the same in other words has no more in common than its statement.
+        let whole = subject.is_none().then(|| self.statement.unwrap_or(self.normalized) as u64);
         [self.topic.or(whole), subject]
     }
 

@@ -478,6 +478,18 @@ fn topics_leave_out_stance_inflection_and_politeness() {
 }
 
 #[test]
+fn what_says_the_same_without_a_topic_is_found_by_its_hashes() {
+    for (old, new) in [("不\r\r", "\r?不\r"), ("please", "Please remember:")] {
+        let (old, new) = (analyze(old), analyze(new));
+        if relation(&old, &new) != Relation::Different {
+            let (ours, theirs) = (old.lookup_hashes(), new.lookup_hashes());
+            assert!(ours.iter().flatten().any(|hash| theirs.contains(&Some(*hash))), "{ours:?} {theirs:?}");
+        }
+    }
+    assert_eq!(judged("不\r\r", "\r?不\r"), Relation::Same);
+}
+
+#[test]
 fn facts_are_collected() {
     let seen = analyze("Yesterday Anna Smith paid 12.50 for the v2.1 manual in New York on 3 May");
     let strings = |list: &[Box<str>]| list.iter().map(|item| item.to_string()).collect::<Vec<_>>();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::card::{Card, CardId, Limits, LinkKind, Reason, STATED_CONFIDENCE, Source, State};
 use crate::forget::erase;
 use crate::forget::rules::LifeRules;
-use crate::index::cache::Slot;
+use crate::index::cache::SlotRef;
 use crate::index::partition::Prepared;
 use crate::judge::{self, Analysis, Relation};
 use crate::learn::analyses::Analyses;
@@ -44,7 +44,7 @@ pub(crate) struct Draft {
     pub(crate) dated: bool,
     /// The partition in which statements about the same thing are looked up; `None` for a
     /// tenant that is not there yet.
-    pub(crate) partition: Option<Arc<Slot>>,
+    pub(crate) partition: Option<SlotRef>,
     /// What was read of statements that are held.
     pub(crate) analyses: Arc<Analyses>,
     /// Bounds that a card keeps however often it is told.

@@ -12,7 +12,7 @@ use crate::Result;
 use crate::card::{CardId, State, Track};
 use crate::cold::ColdQuery;
 use crate::engine::Tenant;
-use crate::index::cache::Slot;
+use crate::index::cache::{Slot, SlotRef};
 use crate::index::partition::{Partition, Update};
 use crate::index::text::{QueryTerms, Role, Statistics, analyze_query};
 use crate::recall::View;
@@ -29,7 +29,7 @@ const POSTINGS: usize = 1_000_000;
 /// Cold cards, laid out.
 pub(super) struct Found {
     /// A partition of each track that has some.
-    pub(super) slots: Vec<Arc<Slot>>,
+    pub(super) slots: Vec<SlotRef>,
     pub(super) tracks: Vec<Track>,
     /// What is counted over all cold cards.
     pub(super) counted: Counted,
@@ -177,7 +177,7 @@ pub(super) fn find(
         }
     }
     let (tracks, slots) =
-        partitions.into_iter().map(|(track, partition)| (track, Arc::new(Slot::of(partition)))).unzip();
+        partitions.into_iter().map(|(track, partition)| (track, SlotRef::new(Slot::of(partition)))).unzip();
     Ok(Some(Found { slots, tracks, counted, complete, numbers }))
 }
 

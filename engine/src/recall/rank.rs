@@ -2,15 +2,12 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::Arc;
-
-use parking_lot::MappedRwLockReadGuard;
 
 use crate::Result;
 use crate::calendar::Anchor;
 use crate::card::{Card, CardId, LinkKind};
 use crate::filter::Filter;
-use crate::index::cache::Slot;
+use crate::index::cache::{PartitionGuard, SlotRef};
 use crate::index::partition::Partition;
 use crate::index::rows::RowSet;
 use crate::recall::View;
@@ -141,7 +138,7 @@ pub(super) struct Read {
 
 impl Read {
     /// Reads the question of a request.
-    pub(super) fn new(slots: &[Arc<Slot>], view: &View, request: &Recall, anchor: &Anchor) -> Result<Self> {
+    pub(super) fn new(slots: &[SlotRef], view: &View, request: &Recall, anchor: &Anchor) -> Result<Self> {
         let guards = read_all(slots)?;
         let shown: Vec<Shown<'_>> = guards.iter().map(|partition| Shown::of(partition, view)).collect();
         let question = Question::read(request.query.as_deref().unwrap_or(""), &shown, anchor);
@@ -207,7 +204,7 @@ impl Ranking<'_> {
     /// Scores and sorts; gives `spare` rows more than are wanted.
     pub(super) fn rank(
         &self,
-        slots: &[Arc<Slot>],
+        slots: &[SlotRef],
         read: Read,
         limits: &Limits,
         spare: usize,
@@ -397,13 +394,13 @@ fn score(candidates: &mut Vec<Candidate>, search: &Search<'_>, scorer: &Scorer<'
 }
 
 /// Every partition, kept from changing while the guards live.
-fn read_all(slots: &[Arc<Slot>]) -> Result<Vec<MappedRwLockReadGuard<'_, Partition>>> {
+fn read_all(slots: &[SlotRef]) -> Result<Vec<PartitionGuard<'_>>> {
     slots.iter().map(|slot| slot.read()).collect()
 }
 
 /// The last change that each partition holds, and how many rows it has: one that was made anew
 /// without what had gone holds the same changes under other row numbers.
-fn positions(partitions: &[MappedRwLockReadGuard<'_, Partition>]) -> Vec<(u64, usize)> {
+fn positions(partitions: &[PartitionGuard<'_>]) -> Vec<(u64, usize)> {
     partitions.iter().map(|partition| (partition.applied().0, partition.len())).collect()
 }
 

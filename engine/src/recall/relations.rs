@@ -4,15 +4,12 @@
 //! uses: expiry, states, `as_of` and `known_at` hold here as they do elsewhere.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
-use parking_lot::MappedRwLockReadGuard;
 use serde_json::Value;
 
 use crate::card::{Card, CardId, Fact, Polarity, State, Track};
 use crate::engine::Tenant;
-use crate::index::cache::Slot;
-use crate::index::partition::Partition;
+use crate::index::cache::{PartitionGuard, SlotRef};
 use crate::judge::name_key;
 use crate::learn::edge::SCORE;
 use crate::recall::View;
@@ -28,7 +25,7 @@ const ALIASES: [&str; 2] = ["alias", "same as"];
 const ALIAS_STEPS: usize = 3;
 
 /// The partitions of all tracks of a tenant.
-pub(super) fn slots(tenant: &Tenant) -> Result<Option<Vec<Arc<Slot>>>> {
+pub(super) fn slots(tenant: &Tenant) -> Result<Option<Vec<SlotRef>>> {
     let Some(id) = tenant.id()? else { return Ok(None) };
     let store = tenant.store();
     let slot = |track: &Track| store.cache().partition(store.database(), id, *track);
@@ -42,12 +39,12 @@ pub(super) fn unknown(name: &str) -> Error {
 
 /// The relations of a tenant, as a view shows them, kept from changing while it lives.
 pub(super) struct Relations<'a> {
-    partitions: Vec<MappedRwLockReadGuard<'a, Partition>>,
+    partitions: Vec<PartitionGuard<'a>>,
     view: &'a View,
 }
 
 impl<'a> Relations<'a> {
-    pub(super) fn new(slots: &'a [Arc<Slot>], view: &'a View) -> Result<Self> {
+    pub(super) fn new(slots: &'a [SlotRef], view: &'a View) -> Result<Self> {
         let partitions = slots.iter().map(|slot| slot.read()).collect::<Result<_>>()?;
         Ok(Self { partitions, view })
     }

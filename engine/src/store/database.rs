@@ -158,7 +158,8 @@ impl Database {
     /// A consistent view of everything committed so far.
     pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
         let cold = self.cold.reader();
-        Ok(self.file.get().read()?.with_generation(self.generation).with_cold(cold))
+        let file = self.file.get();
+        Ok(file.read()?.with_generation(self.generation).with_cold(cold).with_file(file))
     }
 
     /// The segment files.

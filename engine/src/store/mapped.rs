@@ -75,3 +75,62 @@ impl Drop for Mapped {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::io::{Io, OpenMode, RealIo};
+
+    /// Larger than a page, and no whole number of them.
+    fn content() -> Vec<u8> {
+        (0..10_007u32).map(|at| (at % 251) as u8).collect()
+    }
+
+    #[test]
+    fn a_mapped_file_reads_as_it_was_also_when_its_name_is_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let file = RealIo.open(&path, OpenMode::CreateNew).unwrap();
+        file.write_at(0, &content()).unwrap();
+        let mapped = Mapped::open(&*file).unwrap();
+        assert!(matches!(mapped.0, Backing::Mapped { length: 10_007, .. }));
+        drop(file);
+        RealIo.remove(&path).unwrap();
+        let shared = std::sync::Arc::new(mapped);
+        let threads = [0, 1].map(|_| {
+            let shared = shared.clone();
+            std::thread::spawn(move || assert_eq!((*shared).as_ref(), content()))
+        });
+        drop(shared);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+
+    #[test]
+    fn what_cannot_be_mapped_is_read() {
+        #[derive(Debug)]
+        struct Bytes(Vec<u8>);
+        impl IoFile for Bytes {
+            fn len(&self) -> io::Result<u64> {
+                Ok(self.0.len() as u64)
+            }
+            fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+                let bytes = self.0.get(offset as usize..).and_then(|rest| rest.get(..out.len()));
+                out.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+                Ok(())
+            }
+            fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+                Err(io::ErrorKind::ReadOnlyFilesystem.into())
+            }
+            fn set_len(&self, _: u64) -> io::Result<()> {
+                Err(io::ErrorKind::ReadOnlyFilesystem.into())
+            }
+            fn sync(&self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        assert_eq!(Mapped::open(&Bytes(content())).unwrap().as_ref(), content());
+        let directory = tempfile::tempdir().unwrap();
+        let empty = RealIo.open(&directory.path().join("empty"), OpenMode::CreateNew).unwrap();
+        assert!(Mapped::open(&*empty).unwrap().as_ref().is_empty());
+    }
+}

@@ -13,6 +13,7 @@ use crate::card::{Card, CardId, State};
 use crate::store::cold::{ColdReader, Stub};
 use crate::store::damage::{Damage, Tolerant};
 use crate::store::entries::{self, Entries, Entry};
+use crate::store::file::OpenFile;
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::record::{self, LoggedChange, OwnVector, Schema};
 use crate::time::Timestamp;
@@ -104,6 +105,9 @@ pub(crate) struct Tables<T> {
     generation: u16,
     /// Where the records of cold cards are; none while a store is being opened or copied.
     cold: Option<ColdReader>,
+    /// The file of a read, which another one may replace meanwhile: redb closes it to all reads
+    /// when the last handle is dropped.
+    _file: Option<Arc<OpenFile>>,
 }
 
 impl Tables<ReadTable> {
@@ -113,7 +117,7 @@ impl Tables<ReadTable> {
             let _tolerant = Tolerant::here();
             transaction.open_table(keys::TABLE).map_err(storage)?
         };
-        Ok(Self { table, damage: damage.clone(), generation: 0, cold: None })
+        Ok(Self { table, damage: damage.clone(), generation: 0, cold: None, _file: None })
     }
 }
 
@@ -121,7 +125,7 @@ impl<'t> Tables<WriteTable<'t>> {
     /// Opens (and creates) the table of a write transaction.
     pub(crate) fn write(transaction: &'t WriteTransaction, damage: &Arc<Damage>) -> Result<Self> {
         let table = transaction.open_table(keys::TABLE).map_err(storage)?;
-        Ok(Self { table, damage: damage.clone(), generation: 0, cold: None })
+        Ok(Self { table, damage: damage.clone(), generation: 0, cold: None, _file: None })
     }
 
     /// Writes a sealed value.
@@ -194,6 +198,11 @@ impl<T> Tables<T> {
     /// Finds cold cards, too. The reader was taken before the snapshot was.
     pub(crate) fn with_cold(self, cold: ColdReader) -> Self {
         Self { cold: Some(cold), ..self }
+    }
+
+    /// Keeps the file open that is read.
+    pub(crate) fn with_file(self, file: Arc<OpenFile>) -> Self {
+        Self { _file: Some(file), ..self }
     }
 
     /// The generation of the vectors that are given out.

@@ -1,129 +1,42 @@
 //! Group commit: one transaction and one fsync for all who wait.
 //!
-//! Callers hand in closures that run one after the other inside the same write
-//! transaction. A caller who finds nobody at work commits in its own thread: no switch of
-//! threads for who is alone. What comes meanwhile is taken over by the writer's own thread,
-//! which goes on until nobody waits. All of a group are answered after the commit, and after
-//! the observer (the indexes) has seen what was committed: a caller reads its own writes. The
-//! queue is bounded; when it is full the caller gets an error at once, never a hang. After a
-//! failed commit the outcome on disk is unknown, so every later write is refused until the
-//! store is reopened.
+//! Callers hand in closures that run one after the other inside the same write transaction, in
+//! the order that [`group`] gives them. All of a group are answered after the commit, and after
+//! the observer (the indexes) has seen what was committed: a caller reads its own writes. After
+//! a failed commit every later write is refused until the store is reopened.
 
-use std::collections::VecDeque;
-use std::fmt;
+mod group;
+#[cfg(all(test, loom))]
+mod model;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{JoinHandle, Thread};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use crate::store::batch::{Applied, Batch};
 use crate::store::cold::ColdStore;
 use crate::store::file::StoreFile;
 use crate::store::lookups::Lookups;
 use crate::store::tables::{Tables, storage};
+use crate::store::writer::group::{Answer, Failure, GroupCommit, Transaction};
+use crate::sync::{Arc as Shared, Mutex};
 use crate::{Error, Result};
 
 /// Called with the changes of each commit, in order, before its callers are answered.
 pub(crate) type Observer = Box<dyn Fn(&[Applied]) + Send + Sync>;
 
-/// Why a batch was not committed.
-enum Failure {
-    /// It was given up before the commit: nothing of it was written, later ones are not concerned.
-    GivenUp(String),
-    /// What is on disk is unknown: no later write can be trusted.
-    Lasting(String),
-}
-
-/// Answers one caller: with its result, or with why the batch was not committed.
-type Answer = Box<dyn FnOnce(Option<&Failure>) + Send>;
 /// One caller's writes.
 type Job = Box<dyn FnOnce(&mut Batch<'_>) -> (Answer, bool) + Send>;
 
-/// Longest time a commit waits for callers that are expected to come back.
-const GATHER_MAX: Duration = Duration::from_millis(2);
-/// Commits faster than this wait for nobody: meanwhile they could commit for half of them.
-const GATHER_FROM: Duration = Duration::from_millis(1);
-
-/// Callers that are answered by one commit.
-#[derive(Debug, Default)]
-struct Group {
-    answered: AtomicBool,
-    members: Mutex<Vec<Thread>>,
-}
-
-impl Group {
-    /// Adds a caller; gives its number.
-    fn join(&self, thread: Thread) -> usize {
-        let mut members = lock(&self.members);
-        members.push(thread);
-        members.len() - 1
-    }
-
-    fn answer(&self) {
-        self.answered.store(true, Ordering::Release);
-        self.wake(0);
-    }
-
-    /// Waits for the answer. Each caller wakes two others: to wake them one by one would keep
-    /// the next commit waiting.
-    fn wait(&self, number: usize) {
-        while !self.answered.load(Ordering::Acquire) {
-            std::thread::park();
-        }
-        self.wake(2 * number + 1);
-        self.wake(2 * number + 2);
-    }
-
-    fn wake(&self, number: usize) {
-        let member = lock(&self.members).get(number).cloned();
-        if let Some(member) = member {
-            member.unpark();
-        }
-    }
-}
-
-/// What a lock protects here is whole between any two statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Who waits.
-#[derive(Default)]
-struct Queue {
-    /// The group that is next stands first; each has at most as many jobs as fit in one commit.
-    groups: VecDeque<(Arc<Group>, Vec<Job>)>,
-    jobs: usize,
-    /// True while somebody commits or is about to.
-    busy: bool,
-    /// True when that is the writer's own thread.
-    handed_over: bool,
-    closed: bool,
-    /// How many jobs a commit waits for.
-    wanted: usize,
-    /// How many callers were there at the end of the last commit, and how long it took.
-    last: (usize, Duration),
-}
-
 /// The handle that callers share.
 pub(crate) struct Writer {
-    shared: Arc<Shared>,
+    groups: Shared<GroupCommit<Run>>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
-    queue: Mutex<Queue>,
-    /// The jobs that a commit waits for are there.
-    arrived: Condvar,
-    /// There is work for the writer's own thread, or an end of it.
-    handed_over: Condvar,
-    bounds: WriterBounds,
-    run: Run,
-}
-
-impl fmt::Debug for Writer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("bounds", &self.shared.bounds).finish_non_exhaustive()
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("bounds", &self.groups.bounds).finish_non_exhaustive()
     }
 }
 
@@ -145,16 +58,14 @@ impl Writer {
         bounds: WriterBounds,
         observer: Observer,
     ) -> Result<Self> {
-        let bounds = WriterBounds { queue: bounds.queue.max(1), batch: bounds.batch.max(1) };
-        let run = Run { file, lookups, cold, seed, generation, observer, failure: Mutex::new(None) };
-        let (queue, arrived, handed_over) = (Mutex::default(), Condvar::new(), Condvar::new());
-        let shared = Arc::new(Shared { queue, arrived, handed_over, bounds, run });
-        let writer = shared.clone();
+        let run = Run { file, lookups, cold, seed, generation, observer };
+        let groups = Shared::new(GroupCommit::new(run, bounds));
+        let writer = groups.clone();
         let thread = std::thread::Builder::new()
             .name("memcards-writer".into())
             .spawn(move || writer.forever())
             .map_err(|source| Error::Io { path: "the writer thread".into(), source })?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self { groups, thread: Some(thread) })
     }
 
     /// Runs `work` in the next commit and waits until it is durable and indexed.
@@ -169,9 +80,6 @@ impl Writer {
         &self,
         work: impl FnOnce(&mut Batch<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        if let Some(reason) = self.failure() {
-            return Err(Error::ReadOnly { reason });
-        }
         let place = Arc::new(Mutex::new(None));
         let answered = place.clone();
         let job: Job = Box::new(move |batch| {
@@ -180,7 +88,7 @@ impl Writer {
                 .unwrap_or_else(|_| Err(Error::Internal("a write stopped with a panic".into())));
             let broken = result.is_err() && batch.writes() != before;
             let answer: Answer = Box::new(move |failure| {
-                *lock(&answered) = Some(match (failure, result) {
+                *answered.lock() = Some(match (failure, result) {
                     (None, result) => result,
                     // Says more than that writes are refused.
                     (Some(Failure::Lasting(_)), Err(error @ Error::Corrupt { .. })) => Err(error),
@@ -191,12 +99,8 @@ impl Writer {
             });
             (answer, broken)
         });
-        let (group, number, alone) = self.shared.enter(job)?;
-        if alone {
-            self.shared.commit_first(false);
-        }
-        group.wait(number);
-        let answer = lock(&place).take();
+        self.groups.put(job)?;
+        let answer = place.lock().take();
         answer.unwrap_or_else(|| {
             // Its job was never run.
             let reason = self.failure().unwrap_or_else(|| "the commit was not carried out".into());
@@ -206,107 +110,24 @@ impl Writer {
 
     /// Refuses all writes from now on.
     pub(crate) fn refuse(&self, reason: String) {
-        lock(&self.shared.run.failure).get_or_insert(reason);
+        self.groups.refuse(reason);
     }
 
     /// Why writes are refused, if they are.
     pub(crate) fn failure(&self) -> Option<String> {
-        lock(&self.shared.run.failure).clone()
+        self.groups.failure()
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
         // What still waits is committed first.
-        lock(&self.shared.queue).closed = true;
-        self.shared.handed_over.notify_one();
+        self.groups.close();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
             tracing::error!("the writer thread ended with a panic");
         }
-    }
-}
-
-impl Shared {
-    /// Puts a job into the last group that has room; gives the caller's number in it, and
-    /// whether the caller has to commit it.
-    fn enter(&self, job: Job) -> Result<(Arc<Group>, usize, bool)> {
-        let mut queue = lock(&self.queue);
-        if queue.jobs >= self.bounds.queue {
-            return Err(Error::Busy { retry_after_ms: 20 });
-        }
-        queue.jobs += 1;
-        let group = match queue.groups.back_mut() {
-            Some((group, jobs)) if jobs.len() < self.bounds.batch => {
-                jobs.push(job);
-                group.clone()
-            }
-            _ => {
-                let group = Arc::new(Group::default());
-                queue.groups.push_back((group.clone(), vec![job]));
-                group
-            }
-        };
-        let number = group.join(std::thread::current());
-        if queue.jobs == queue.wanted {
-            self.arrived.notify_one();
-        }
-        Ok((group, number, !std::mem::replace(&mut queue.busy, true)))
-    }
-
-    /// The writer's own thread.
-    fn forever(&self) {
-        let mut queue = lock(&self.queue);
-        loop {
-            if queue.handed_over {
-                drop(queue);
-                self.commit_first(true);
-                queue = lock(&self.queue);
-            } else if queue.closed {
-                return;
-            } else {
-                queue = self.handed_over.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            }
-        }
-    }
-
-    /// Commits for the first group and answers it. Those who have come meanwhile are left to
-    /// the writer's own thread.
-    fn commit_first(&self, own_thread: bool) {
-        let Some((group, jobs)) = self.gather() else { return };
-        let (served, start) = (jobs.len(), Instant::now());
-        self.run.commit(jobs);
-        let mut queue = lock(&self.queue);
-        // Who was answered is about to come back, who waits is there already.
-        queue.last = (served + queue.jobs, start.elapsed());
-        queue.busy = !queue.groups.is_empty();
-        queue.handed_over = queue.busy;
-        if queue.handed_over && !own_thread {
-            self.handed_over.notify_one();
-        }
-        drop(queue);
-        group.answer();
-    }
-
-    /// Takes the first group. When the last commit served several callers, these are about
-    /// to come back: a short wait for them saves an fsync each.
-    fn gather(&self) -> Option<(Arc<Group>, Vec<Job>)> {
-        let mut queue = lock(&self.queue);
-        let (present, took) = queue.last;
-        let deadline = Instant::now() + (took / 4).min(GATHER_MAX);
-        queue.wanted = if took < GATHER_FROM { 0 } else { present.min(self.bounds.batch) };
-        while queue.jobs < queue.wanted {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            (queue, _) = self.arrived.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner);
-        }
-        queue.wanted = 0;
-        let (group, jobs) = queue.groups.pop_front()?;
-        queue.jobs -= jobs.len();
-        Some((group, jobs))
     }
 }
 
@@ -319,47 +140,11 @@ struct Run {
     /// Of the vectors that are written.
     generation: u16,
     observer: Observer,
-    failure: Mutex<Option<String>>,
 }
 
-impl Run {
-    fn commit(&self, jobs: Vec<Job>) {
-        let failed = lock(&self.failure).clone();
-        let mut answers = Vec::with_capacity(jobs.len());
-        let failure = match failed {
-            Some(reason) => Some(Failure::Lasting(reason)),
-            None => {
-                let result = catch_unwind(AssertUnwindSafe(|| self.run(jobs, &mut answers)));
-                result
-                    .unwrap_or_else(|_| Err(Error::Internal("a panic".into())))
-                    .unwrap_or_else(|error| Some(Failure::Lasting(self.refuse_from_now_on(error))))
-            }
-        };
-        for answer in answers {
-            answer(failure.as_ref());
-        }
-    }
+impl Transaction for Run {
+    type Job = Job;
 
-    /// No later write can be trusted; gives the reason. Reads go on beside redb, which gives up
-    /// when a file operation fails.
-    fn refuse_from_now_on(&self, error: Error) -> String {
-        tracing::error!(%error, "commit failed, the store refuses writes until it is reopened");
-        let reason = match error {
-            Error::ReadOnly { reason } => reason,
-            error => {
-                if let Err(error) = self.file.read_only() {
-                    tracing::error!(%error, "the store file cannot be opened for reading alone");
-                }
-                format!(
-                    "a commit failed ({error}); what it wrote may or may not be durable, reopen the store"
-                )
-            }
-        };
-        *lock(&self.failure) = Some(reason.clone());
-        reason
-    }
-
-    /// Runs the jobs and commits; tells when the batch was given up instead.
     fn run(&self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> Result<Option<Failure>> {
         let _gate = self.file.hold();
         let file = self.file.get();
@@ -395,6 +180,18 @@ impl Run {
         changes.commit_lookups();
         Ok(None)
     }
+
+    /// Reads go on beside redb, which gives up when a file operation fails.
+    fn failed(&self, error: Error) -> String {
+        if let Error::ReadOnly { reason } = error {
+            return reason;
+        }
+        let _gate = self.file.hold();
+        if let Err(error) = self.file.read_only() {
+            tracing::error!(%error, "the store file cannot be opened for reading alone");
+        }
+        format!("a commit failed ({error}); what it wrote may or may not be durable, reopen the store")
+    }
 }
 
 #[cfg(test)]
@@ -407,7 +204,7 @@ mod tests {
     fn open(directory: &std::path::Path, batch: usize) -> Database {
         let options = DatabaseOptions {
             io: Arc::new(RealIo),
-            cache_bytes: 1 << 20,
+            cache_bytes: 1 << 16,
             lookup_bytes: 1 << 20,
             queue: 8,
             batch,
@@ -453,6 +250,27 @@ mod tests {
         }
         database.write(move |batch| batch.ensure_tenant("whole", NOW)).unwrap();
         assert!(database.read().unwrap().tenant_id("half").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_read_goes_on_in_its_file_while_another_takes_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let names: Vec<String> = (0..2000).map(|number| format!("{number}-{}", "x".repeat(200))).collect();
+        let wanted = names.clone();
+        let database = open(directory.path(), 8);
+        database
+            .write(move |batch| names.iter().try_for_each(|name| batch.ensure_tenant(name, NOW).map(drop)))
+            .unwrap();
+        drop(database);
+        // Nothing of it is in memory yet.
+        let database = open(directory.path(), 8);
+        let read = database.read().unwrap();
+        database.compact(|_| {}).unwrap();
+        database.compact(|_| {}).unwrap();
+        for tables in [read, database.read().unwrap()] {
+            let found: Vec<String> = tables.tenants().unwrap().into_iter().map(|(_, t)| t.name).collect();
+            assert_eq!(found, wanted);
+        }
     }
 
     /// Many callers, groups smaller than they are many, some jobs that fail or panic: each

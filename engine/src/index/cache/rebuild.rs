@@ -4,19 +4,17 @@
 //! new partition is read from the store beside the old one, which serves readers until then, and
 //! takes its place with the changes that came in meanwhile.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use crate::Result;
 use crate::index::cache::load::replay;
-use crate::index::cache::{Content, IndexCache, Key, Slot};
+use crate::index::cache::{Content, IndexCache, Key, SlotRef};
 use crate::index::partition::Partition;
 use crate::store::Database;
+use crate::sync::Ordering;
 
 impl IndexCache {
     /// Makes the partitions anew of which most has gone away, until it is told to stop.
     pub(crate) fn rebuild_sparse(&self, database: &Database, stop: &dyn Fn() -> bool) {
-        let slots: Vec<(Key, Arc<Slot>)> =
+        let slots: Vec<(Key, SlotRef)> =
             self.slots.lock().iter().map(|(key, slot)| (*key, slot.clone())).collect();
         for (key, slot) in slots {
             let dropped = match &*slot.content.read() {
@@ -39,7 +37,7 @@ impl IndexCache {
         &self,
         database: &Database,
         key: Key,
-        slot: &Arc<Slot>,
+        slot: &SlotRef,
         stop: &dyn Fn() -> bool,
     ) -> Result<bool> {
         let (tenant, track) = key;

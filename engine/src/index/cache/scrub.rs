@@ -3,15 +3,13 @@
 //! Snapshots are written without the cards that had gone by then. These here bring the files of a
 //! tenant up to that at once, however little else has changed, or remove them altogether.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use crate::Result;
 use crate::card::Track;
 use crate::index::cache::load::fits;
-use crate::index::cache::{IndexCache, Key, Slot, When, write};
+use crate::index::cache::{IndexCache, Key, Slot, SlotRef, When, write};
 use crate::index::files::{PartitionFiles, tenant_directory};
 use crate::store::{Database, TenantId, io};
+use crate::sync::Ordering;
 
 /// What was done to the files of a tenant's indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -76,9 +74,9 @@ impl IndexCache {
 
     /// Works on the files of a partition while nobody else reads or writes them. A partition that
     /// is not in memory is not brought there.
-    fn with_files<T>(&self, key: Key, work: impl FnOnce(&Arc<Slot>) -> Result<T>) -> Result<T> {
+    fn with_files<T>(&self, key: Key, work: impl FnOnce(&SlotRef) -> Result<T>) -> Result<T> {
         loop {
-            let slot = self.slots.lock().entry(key).or_insert_with(|| Arc::new(Slot::new())).clone();
+            let slot = self.slots.lock().entry(key).or_insert_with(|| SlotRef::new(Slot::new())).clone();
             let disk = slot.disk.lock();
             if !self.holds(key, &slot) {
                 drop(disk);

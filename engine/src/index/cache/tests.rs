@@ -108,7 +108,7 @@ fn unload(store: &Store) {
     store.cache().slots.lock().clear();
 }
 
-fn slot(store: &Store, tenant: &Tenant, track: Track) -> Arc<Slot> {
+fn slot(store: &Store, tenant: &Tenant, track: Track) -> SlotRef {
     store.cache().partition(store.database(), tenant.id().unwrap().unwrap(), track).unwrap()
 }
 

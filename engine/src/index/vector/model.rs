@@ -1,13 +1,9 @@
 //! The publication protocol under the model checker: every order of the steps of two or
 //! three threads, up to a number of preemptions, and every value that a load may see.
 //!
-//! Runs the code of the index itself; see [`sync`](super::sync) for what stands in for what.
-//! `LOOM_MAX_PREEMPTIONS` and `LOOM_MAX_DURATION` (seconds for each model) widen the search.
+//! Runs the code of the index itself; see [`crate::sync`] for what stands in for what.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
-
-use std::sync::atomic::{AtomicUsize as Counter, Ordering::Relaxed};
-use std::time::Duration;
 
 use loom::thread;
 
@@ -15,26 +11,8 @@ use crate::index::rows::RowSet;
 use crate::index::vector::generation::Generation;
 use crate::index::vector::memory::AppendOnly;
 use crate::index::vector::plan::ALWAYS_WALK;
-use crate::index::vector::sync::Arc;
 use crate::index::vector::{Maintenance, Neighbor, SearchOptions, VectorIndex, VectorOptions};
-
-/// Tries all interleavings and says how many there were.
-fn check(name: &str, model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.max_branches = 200_000;
-    builder.preemption_bound = builder.preemption_bound.or(Some(2));
-    let most = builder.max_duration.unwrap_or(Duration::from_secs(30));
-    builder.max_duration = Some(most);
-    static RUNS: Counter = Counter::new(0);
-    let before = RUNS.load(Relaxed);
-    let start = std::time::Instant::now();
-    builder.check(move || {
-        RUNS.fetch_add(1, Relaxed);
-        model();
-    });
-    let whole = if start.elapsed() < most { "all" } else { "stopped by time" };
-    eprintln!("{name}: {} interleavings, {whole}", RUNS.load(Relaxed) - before);
-}
+use crate::sync::{Arc, check};
 
 fn vector(id: u32) -> [f32; 2] {
     [(id as f32 + 0.3).sin(), (id as f32 + 0.3).cos()]

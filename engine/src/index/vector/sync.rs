@@ -1,8 +1,9 @@
-//! Atomics and locks of the index: those of the standard library, or those of the model
-//! checker, so that it tries the code of the index itself in every order of its steps.
+//! What the index needs of the model checker beside [`crate::sync`]: plain memory that is
+//! watched ([`Watch`]), values that are published.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test --release -p memcards --lib vector::model` checks; see
-//! [`Watch`] for how plain memory takes part.
+//! `RUSTFLAGS="--cfg loom" cargo test --release -p memcards --lib vector::model` checks.
+
+pub(crate) use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 #[cfg(not(all(test, loom)))]
 pub(crate) use real::*;
@@ -14,28 +15,9 @@ pub(crate) use checked::*;
 mod real {
     use std::ops::Range;
 
-    use std::time::Duration;
-
     pub(crate) use arc_swap::ArcSwap;
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-    pub(crate) use std::sync::{Arc, OnceLock};
+    pub(crate) use std::sync::OnceLock;
     pub(crate) use std::thread_local;
-
-    /// A lock without poison.
-    #[derive(Debug, Default)]
-    pub(crate) struct Mutex<T>(parking_lot::Mutex<T>);
-
-    impl<T> Mutex<T> {
-        #[inline]
-        pub(crate) fn lock(&self) -> parking_lot::MutexGuard<'_, T> {
-            self.0.lock()
-        }
-
-        /// Waits no longer than that.
-        pub(crate) fn lock_within(&self, time: Duration) -> Option<parking_lot::MutexGuard<'_, T>> {
-            self.0.try_lock_for(time)
-        }
-    }
 
     /// Tells the model checker which rows of plain memory are read and written; nothing else.
     #[derive(Debug)]
@@ -62,9 +44,9 @@ mod checked {
     use std::ops::Range;
 
     use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::Arc;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
     pub(crate) use loom::thread_local;
+
+    use crate::sync::{Arc, AtomicBool, Ordering};
 
     /// One cell per row: the checker fails when a row is read and written without an order.
     pub(crate) struct Watch(Vec<UnsafeCell<()>>);
@@ -91,32 +73,6 @@ mod checked {
     impl fmt::Debug for Watch {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("Watch")
-        }
-    }
-
-    /// A lock without poison.
-    pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
-
-    impl<T> Mutex<T> {
-        pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
-            self.0.lock().unwrap()
-        }
-
-        /// Time is nothing to the checker.
-        pub(crate) fn lock_within(&self, _: std::time::Duration) -> Option<loom::sync::MutexGuard<'_, T>> {
-            Some(self.lock())
-        }
-    }
-
-    impl<T: Default> Default for Mutex<T> {
-        fn default() -> Self {
-            Self(loom::sync::Mutex::new(T::default()))
-        }
-    }
-
-    impl<T> fmt::Debug for Mutex<T> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("Mutex")
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -12,6 +12,7 @@ use crate::store::cold::{OpenSegment, SegmentKey, Stub};
 use crate::store::io::{Io, OpenMode, at, parent, remove_file, write_file};
 use crate::store::keys::TenantId;
 use crate::store::mapped::Mapped;
+use crate::sync;
 use crate::{Error, Result};
 
 /// Name of the directory of segments in the store directory.
@@ -21,23 +22,43 @@ const BLOCKS_KEPT: usize = 64;
 
 /// Reads opened before a segment was unlisted may still look into it: it is kept for as long
 /// as one of them lives.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     open: HashMap<SegmentKey, Arc<OpenSegment>>,
-    retired: Vec<(SegmentKey, Weak<()>)>,
+    retired: Vec<Retired>,
     /// Held by every read that began since the last segment was retired.
-    epoch: Arc<()>,
+    epoch: sync::Arc<()>,
+}
+
+/// Segments that were unlisted together, and the epoch of the reads that began before.
+#[derive(Debug)]
+struct Retired {
+    keys: Vec<SegmentKey>,
+    epoch: sync::Arc<()>,
 }
 
 impl State {
+    fn new() -> Self {
+        Self { open: HashMap::new(), retired: Vec::new(), epoch: sync::Arc::new(()) }
+    }
+
+    /// Ends the epoch: reads that begin from now on see nothing of these segments.
+    fn retire(&mut self, keys: Vec<SegmentKey>) {
+        let epoch = std::mem::replace(&mut self.epoch, sync::Arc::new(()));
+        self.retired.push(Retired { keys, epoch });
+        self.sweep();
+    }
+
     fn sweep(&mut self) {
         let Self { open, retired, .. } = self;
-        retired.retain(|(key, readers)| {
-            let read = readers.strong_count() > 0;
-            if !read {
-                open.remove(key);
+        // Who read before an earlier epoch ended may look into what was retired later, too.
+        let mut earlier = false;
+        retired.retain(|Retired { keys, epoch }| {
+            earlier |= sync::Arc::strong_count(epoch) > 1;
+            if !earlier {
+                keys.iter().for_each(|key| drop(open.remove(key)));
             }
-            read
+            earlier
         });
     }
 }
@@ -51,7 +72,7 @@ type KeptBlock = (SegmentKey, u32, Arc<DecodedBlock<'static>>);
 pub(crate) struct ColdStore {
     io: Arc<dyn Io>,
     directory: PathBuf,
-    state: Mutex<State>,
+    state: sync::Mutex<State>,
     blocks: Mutex<VecDeque<KeptBlock>>,
     /// By segment, how many cards have left it and their positions, as last asked for.
     pub(super) left: Mutex<HashMap<SegmentKey, Left>>,
@@ -63,7 +84,7 @@ pub(crate) struct ColdStore {
 #[derive(Clone, Debug)]
 pub(crate) struct ColdReader {
     store: Arc<ColdStore>,
-    _epoch: Arc<()>,
+    _epoch: sync::Arc<()>,
 }
 
 impl std::ops::Deref for ColdReader {
@@ -78,7 +99,7 @@ impl ColdStore {
     /// The segments below a store directory.
     pub(crate) fn new(io: Arc<dyn Io>, directory: &Path) -> Self {
         let directory = directory.join(COLD_DIRECTORY);
-        let (state, blocks, left) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (state, blocks, left) = (sync::Mutex::new(State::new()), Mutex::default(), Mutex::default());
         Self { io, directory, state, blocks, left, work: Mutex::new(()) }
     }
 
@@ -114,8 +135,12 @@ impl ColdStore {
         if let Some(segment) = self.state.lock().open.get(&key) {
             return Ok(segment.clone());
         }
-        let segment = Arc::new(self.open(key)?);
-        Ok(self.state.lock().open.entry(key).or_insert(segment).clone())
+        match self.open(key) {
+            Ok(segment) => Ok(self.state.lock().open.entry(key).or_insert(Arc::new(segment)).clone()),
+            // It may have been opened and its file removed since; then who opened it has kept it
+            // for the reads that began before.
+            Err(error) => self.state.lock().open.get(&key).cloned().ok_or(error),
+        }
     }
 
     fn open(&self, key: SegmentKey) -> Result<OpenSegment> {
@@ -209,12 +234,7 @@ impl ColdStore {
             // What is open stays readable. A damaged one cannot be kept, nor could it be read.
             let _ = self.segment((tenant, *number));
         }
-        {
-            let mut state = self.state.lock();
-            let before = Arc::downgrade(&std::mem::take(&mut state.epoch));
-            state.retired.extend(numbers.iter().map(|number| ((tenant, *number), before.clone())));
-            state.sweep();
-        }
+        self.state.lock().retire(numbers.iter().map(|number| (tenant, *number)).collect());
         self.blocks.lock().retain(|((of, number), ..)| *of != tenant || !numbers.contains(number));
         self.left.lock().retain(|(of, number), _| *of != tenant || !numbers.contains(number));
         for number in numbers {
@@ -249,6 +269,27 @@ impl ColdStore {
         Ok(removed)
     }
 
+    /// The segments that are kept open.
+    #[cfg(test)]
+    pub(super) fn open_segments(&self) -> Vec<SegmentKey> {
+        self.state.lock().open.keys().copied().collect()
+    }
+
+    /// The numbers of a tenant's complete files.
+    pub(super) fn numbers(&self, tenant: TenantId) -> Result<Vec<u64>> {
+        let directory = self.tenant_directory(tenant);
+        if !self.io.exists(&directory) {
+            return Ok(vec![]);
+        }
+        let names = at(&directory, self.io.list(&directory))?;
+        Ok(names
+            .iter()
+            .filter_map(|path| number_of(path))
+            .filter(|(_, complete)| *complete)
+            .map(|(n, _)| n)
+            .collect())
+    }
+
     /// The tenants that have a directory of segments, whether or not they are there.
     pub(super) fn tenants(&self) -> Result<Vec<TenantId>> {
         if !self.io.exists(&self.directory) {
@@ -266,12 +307,14 @@ impl ColdStore {
     /// Removes every segment file of a tenant whose records are gone; gives how many.
     pub(crate) fn forget_tenant(&self, tenant: TenantId) -> Result<usize> {
         let _work = self.work();
+        // Reads that began before see what is in them, as in those of any segment.
+        for number in self.numbers(tenant)? {
+            let _ = self.segment((tenant, number));
+        }
         {
             let mut state = self.state.lock();
             let keys: Vec<SegmentKey> = state.open.keys().filter(|key| key.0 == tenant).copied().collect();
-            let before = Arc::downgrade(&std::mem::take(&mut state.epoch));
-            state.retired.extend(keys.into_iter().map(|key| (key, before.clone())));
-            state.sweep();
+            state.retire(keys);
         }
         self.blocks.lock().retain(|(key, ..)| key.0 != tenant);
         self.left.lock().retain(|key, _| key.0 != tenant);
@@ -310,6 +353,55 @@ fn number_of(path: &Path) -> Option<(u64, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cold::{ColdCard, Record, SegmentBuilder};
+    use crate::store::io::RealIo;
+
+    fn segment(number: u64) -> Vec<u8> {
+        let mut builder = SegmentBuilder::new(1, number as u32, 0);
+        let versions = [Record::opaque(b"a record")];
+        let (id, track, flags, vector, length, occurred_at) = ([1; 16], 0, 0, None, 1, 0);
+        let card =
+            ColdCard { id, track, flags, versions: &versions, vector, terms: &[], length, occurred_at };
+        builder.push(card).unwrap();
+        builder.finish().unwrap()
+    }
+
+    /// A read sees every segment that was listed when it began, however often some were made
+    /// anew since, and whether or not it had opened them.
+    #[test]
+    fn a_read_sees_what_was_listed_when_it_began() {
+        let directory = tempfile::tempdir().unwrap();
+        let cold = Arc::new(ColdStore::new(Arc::new(RealIo), directory.path()));
+        let tenant = TenantId(1);
+        (1..=4).for_each(|number| cold.write((tenant, number), &segment(number)).unwrap());
+        let read = cold.reader();
+        cold.retire(tenant, &[1]).unwrap();
+        let later = cold.reader();
+        cold.retire(tenant, &[2, 3]).unwrap();
+        for number in 1..=4 {
+            assert_eq!(
+                read.segment((tenant, number)).unwrap().versions(0).unwrap(),
+                [b"a record"],
+                "{number}"
+            );
+        }
+        assert!(later.segment((tenant, 3)).is_ok());
+        drop(read);
+        drop(cold.reader());
+        let mut open = cold.open_segments();
+        open.sort();
+        assert_eq!(open, [(tenant, 2), (tenant, 3), (tenant, 4)], "nobody reads the first any more");
+        drop(later);
+        drop(cold.reader());
+        assert_eq!(cold.open_segments(), [(tenant, 4)]);
+        let read = cold.reader();
+        assert_eq!(cold.forget_tenant(tenant).unwrap(), 1);
+        assert!(read.segment((tenant, 4)).is_ok());
+        assert!(!cold.path((tenant, 4)).exists());
+        drop(read);
+        drop(cold.reader());
+        assert!(cold.open_segments().is_empty() && cold.segment((tenant, 4)).is_err());
+    }
 
     #[test]
     fn only_our_own_names_are_ours() {

@@ -28,7 +28,7 @@ const CHANGES: u64 = 4096;
 /// Up to which change it is known which cards are archived and not cold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     upto: u64,
     /// Archived cards up to there that were too few for a segment.
     waiting: Vec<CardId>,

@@ -12,13 +12,17 @@
 mod files;
 mod follow;
 mod freeze;
+#[cfg(all(test, loom))]
+mod model;
 mod rewrite;
-mod stub;
+pub(crate) mod stub;
 mod thaw;
 pub(in crate::store) mod verify;
 
 pub(crate) use files::{ColdReader, ColdStore};
 pub use freeze::Frozen;
+#[cfg(feature = "fuzzing")]
+pub(crate) use freeze::Progress;
 pub(crate) use freeze::{Described, Freezing};
 pub use rewrite::Rewritten;
 pub(crate) use stub::{Stub, is_stub};

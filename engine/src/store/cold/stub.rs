@@ -85,6 +85,19 @@ pub(crate) fn is_stub(value: &[u8]) -> bool {
     value.get(2..4) == Some(&(Schema::ColdV1 as u16).to_le_bytes())
 }
 
+/// Reads bytes as a stub, as they are and sealed; what is read is written as it was.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let (tenant, id) = (TenantId(7), CardId::from_bytes([9; 16]));
+    let key = card(tenant, id);
+    let sealed = record::seal(TableId::Cards, &key, Schema::ColdV1, bytes);
+    for value in [bytes, &sealed] {
+        if let Ok(Some(stub)) = Stub::open(&key, value) {
+            assert_eq!(Stub::open(&key, &stub.seal(tenant, id)).ok(), Some(Some(stub)));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

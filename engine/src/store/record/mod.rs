@@ -445,22 +445,34 @@ pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Res
     }
 }
 
-/// Reads bytes as every kind of record, as they are and with a header that fits.
+/// Reads bytes as every kind of record, as they are and with a header that fits; what is read
+/// is written and read again as the same.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn fuzz(bytes: &[u8]) {
-    let key = [7; 24];
     for schema in [Schema::Bytes, Schema::CardV1, Schema::ChangesV1, Schema::TenantJson, Schema::ColdV1] {
-        for table in TableId::ALL {
+        for table in [TableId::Meta, TableId::Cards, TableId::Versions, TableId::Changes] {
+            // Long enough to be the key of a version, whose parts the others' keys have too.
+            let mut key = [7; 25];
+            key[4] = table as u8;
             let sealed = seal(table, &key, schema, bytes);
             for value in [bytes, &sealed] {
-                let _ = open(table, &key, value);
-                let _ = open_bytes(table, &key, value);
-                let _ = open_changes(&key, value);
+                let opened = open(table, &key, value);
+                assert_eq!(open_bytes(table, &key, value).is_ok(), matches!(opened, Ok((Schema::Bytes, _))));
                 if let Ok((card, vector)) = open_card_and_vector(table, &key, value) {
                     let again = seal_card(table, &key, &card, vector.as_ref().map(OwnVector::parts))
                         .and_then(|value| open_card_and_vector(table, &key, &value));
                     // Not-a-number is not equal to itself; everything else is.
                     assert!(again.is_ok_and(|again| format!("{again:?}") == format!("{:?}", (card, vector))));
+                }
+                if let Ok(logged) = open_changes(&key, value) {
+                    let first = logged.first().map_or(0, |change| change.sequence);
+                    let changes: Vec<Change> = logged.iter().map(|logged| logged.change.clone()).collect();
+                    let tenant = TenantId(u32::from_be_bytes([7; 4]));
+                    let (records, _) = seal_changes(tenant, first, &changes).unwrap_or_default();
+                    // What identifies a change may differ: some can be written in two ways.
+                    let read = records.iter().flat_map(|(key, value)| open_changes(key, value)).flatten();
+                    let read = read.map(|logged| (logged.sequence, logged.change));
+                    assert!(read.eq(logged.into_iter().map(|logged| (logged.sequence, logged.change))));
                 }
             }
         }
