@@ -10,6 +10,7 @@
 //! - [`sweep`]: every verb and field, honest, with the other one's identifiers and names, damaged;
 //! - [`admin`]: what verbs about the store as a whole may tell, one by one;
 //! - [`handles`]: calls of a tenant's handle that are no verbs;
+//! - [`shared`]: plans of an administrator over several tenants, as each of them sees them;
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,5 +19,6 @@ mod canary;
 mod handles;
 mod requests;
 mod schema;
+mod shared;
 mod sweep;
 mod world;
