@@ -51,6 +51,19 @@ pub fn caught<T>(work: impl FnOnce() -> Checked<T>) -> Checked<T> {
     })
 }
 
+/// As [`caught`]; not coming to an end is a failure as well. What hangs is left to itself.
+pub fn within<T: Send + 'static>(
+    limit: std::time::Duration,
+    work: impl FnOnce() -> Checked<T> + Send + 'static,
+) -> Checked<T> {
+    let (done, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // Nobody waits any more when it is too late.
+        let _ = done.send(caught(work));
+    });
+    end.recv_timeout(limit).unwrap_or_else(|_| Err(Failure(format!("no end after {} s", limit.as_secs()))))
+}
+
 std::thread_local! {
     static PLACE: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
 }

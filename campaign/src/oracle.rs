@@ -16,9 +16,11 @@ use crate::words::{self, WORD_BYTES, vector};
 
 /// How many cards of a tenant are asked for one by one.
 const SAMPLE: usize = 3;
-/// Place among the hits up to which a card must be found by its own words or vector. Recency
-/// and the like decide between near ones.
+/// Place among the hits up to which a card must be found by its own word or vector: recency and
+/// the like decide between near ones.
 const PLACE: usize = 5;
+/// Cosine from which another card may come first for a card's own vector.
+const NEAR: f64 = 0.75;
 
 /// What was true before the call that was under way, and what it makes true.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +42,8 @@ pub fn check(store: &Store, expected: Expected<'_>, numbers: &mut Numbers) -> Ch
     between(&found, expected.before, expected.after, expected.grows)?;
     sound(store)?;
     for name in found.tenants.keys() {
-        answers(&store.tenant(name)?, numbers).map_err(|failure| failure.at(format_args!("tenant {name}")))?;
+        answers(&store.tenant(name)?, numbers)
+            .map_err(|failure| failure.at(format_args!("tenant {name}")))?;
     }
     Ok(found)
 }
@@ -55,7 +58,10 @@ pub fn sound(store: &Store) -> Checked {
 }
 
 /// The index is the store: what a list shows is what a search finds, all of it and nothing else.
-fn answers(tenant: &Tenant, numbers: &mut Numbers) -> Checked {
+///
+/// # Errors
+/// Says what differs.
+pub fn answers(tenant: &Tenant, numbers: &mut Numbers) -> Checked {
     let request = List { order: Order::OldestFirst, limit: Some(1000), ..List::default() };
     let listed: Vec<Card> = tenant.list(&request)?.cards.into_iter().map(|view| view.card).collect();
     let with_vector: BTreeSet<CardId> =
@@ -85,15 +91,24 @@ fn answers(tenant: &Tenant, numbers: &mut Numbers) -> Checked {
             let alien = hits.iter().find(|hit| !active.contains(&hit.card.id));
             ensure(alien.is_none(), || format!("{own} finds {alien:?}, which no list shows"))?;
         }
-        if card.vector_version > 0 {
-            let own = Recall { vector: Some(vector(&card.content)), top: Some(PLACE), ..Recall::default() };
-            let hits = tenant.recall(own)?.hits;
-            ensure(hits.iter().any(|hit| hit.card.id == card.id), || {
-                format!("card {} is not found by its own vector", card.id)
+        // Of cards that contradict each other the later one comes first.
+        if card.vector_version > 0 && card.links.is_empty() {
+            let own = vector(&card.content);
+            let near = listed.iter().filter(|other| cosine(&vector(&other.content), &own) > NEAR).count();
+            let request = Recall { vector: Some(own), top: Some(1000), ..Recall::default() };
+            let hits = tenant.recall(request)?.hits;
+            let place = hits.iter().position(|hit| hit.card.id == card.id);
+            ensure(place.is_some_and(|place| place < PLACE + near), || {
+                format!("card {} is at place {place:?} for its own vector, which {near} are near", card.id)
             })?;
         }
     }
     Ok(())
+}
+
+fn cosine(left: &[f32], right: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    dot(left, right) / (dot(left, left) * dot(right, right)).sqrt()
 }
 
 /// The word that stands for a card.

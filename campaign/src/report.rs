@@ -122,7 +122,9 @@ pub fn html(reports: &[ModeReport], title: &str) -> String {
         let figures: String = report
             .figures
             .iter()
-            .map(|(what, count)| format!("<tr><td class=n>{}</td><td>{}</td></tr>", grouped(*count), escape(what)))
+            .map(|(what, count)| {
+                format!("<tr><td class=n>{}</td><td>{}</td></tr>", grouped(*count), escape(what))
+            })
             .collect();
         let failures: String = report
             .failures

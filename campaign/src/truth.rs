@@ -47,8 +47,8 @@ impl Truth {
         let mut name = None;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             if line.starts_with(br#"{"type":"tenant""#) {
-                let json: serde_json::Value =
-                    serde_json::from_slice(line).map_err(|error| Failure(format!("an export's line: {error}")))?;
+                let json: serde_json::Value = serde_json::from_slice(line)
+                    .map_err(|error| Failure(format!("an export's line: {error}")))?;
                 name = json["tenant"].as_str().map(str::to_owned);
             }
             let is_end = line.starts_with(br#"{"type":"end""#);

@@ -40,7 +40,9 @@ fn failures(acts: &[Act], wrap: impl Fn(SimulatedDisk) -> Arc<dyn Io>) -> usize 
     check(5, &recording, &images, Crashes::Single, &Tally::default()).len()
 }
 
-fn hooked(hook: impl Fn(Kind, &std::path::Path) -> Verdict + Send + Sync + 'static) -> impl Fn(SimulatedDisk) -> Arc<dyn Io> {
+fn hooked(
+    hook: impl Fn(Kind, &std::path::Path) -> Verdict + Send + Sync + 'static,
+) -> impl Fn(SimulatedDisk) -> Arc<dyn Io> {
     let hook = Arc::new(hook);
     move |disk| {
         let hook = hook.clone();
@@ -65,9 +67,11 @@ fn a_single_sync_that_is_not_done_is_found() {
         let seen = AtomicUsize::new(0);
         failures(
             &ACTS,
-            hooked(move |kind, _| match kind == Kind::Sync && seen.fetch_add(1, Ordering::SeqCst) == 15 + lost {
-                true => Verdict::Pretend,
-                false => Verdict::Do,
+            hooked(move |kind, _| {
+                match kind == Kind::Sync && seen.fetch_add(1, Ordering::SeqCst) == 15 + lost {
+                    true => Verdict::Pretend,
+                    false => Verdict::Do,
+                }
             }),
         ) > 0
     });
@@ -84,10 +88,11 @@ fn directories_that_are_not_synced_are_found() {
 fn a_write_that_is_lost_is_found() {
     // Every fiftieth write says that it was done.
     let seen = AtomicUsize::new(0);
-    let lie = hooked(move |kind, _| match kind == Kind::Write && seen.fetch_add(1, Ordering::SeqCst) % 50 == 49 {
-        true => Verdict::Pretend,
-        false => Verdict::Do,
-    });
+    let lie =
+        hooked(move |kind, _| match kind == Kind::Write && seen.fetch_add(1, Ordering::SeqCst) % 50 == 49 {
+            true => Verdict::Pretend,
+            false => Verdict::Do,
+        });
     quiet_panics();
     let found = match memcards_campaign::failure::caught(|| Recording::make(5, &ACTS, lie)) {
         Err(_) => true,
@@ -102,7 +107,8 @@ fn a_write_that_is_lost_is_found() {
 #[test]
 fn bytes_that_stay_after_an_erasure_are_found() {
     // The defect: the store file is not written anew, which is claimed.
-    let acts = [Act::RememberMany(12), Act::Forget, Act::Forget, Act::Purge, Act::Purge, Act::Purge, Act::Compact];
+    let acts =
+        [Act::RememberMany(12), Act::Forget, Act::Forget, Act::Purge, Act::Purge, Act::Purge, Act::Compact];
     let mut recording = Recording::make(9, &acts, |disk| Arc::new(disk)).unwrap();
     let images: Vec<u64> = (0..BOUND).collect();
     assert_eq!(check(9, &recording, &images, Crashes::Single, &Tally::default()).len(), 0);

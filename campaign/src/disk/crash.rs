@@ -105,7 +105,9 @@ impl<'a> Replay<'a> {
                     perform(&mut state.durable, &log[number]);
                 }
             }
-            Operation::Name { path, .. } | Operation::Rename { to: path, .. } | Operation::Remove { path } => {
+            Operation::Name { path, .. }
+            | Operation::Rename { to: path, .. }
+            | Operation::Remove { path } => {
                 self.pending_names.entry(above(path).into()).or_default().push(number);
                 if let Operation::Name { node: Node::File(file), .. } = &self.log[number] {
                     self.file(*file);

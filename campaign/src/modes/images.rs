@@ -1,7 +1,7 @@
 //! Power failures: one, and one more while the store is opened after the first.
 
-use crate::disk::crash::Replay;
 use crate::disk::Contents;
+use crate::disk::crash::Replay;
 use crate::failure::{Checked, Failure, caught};
 use crate::modes::{Settings, spread};
 use crate::numbers::Numbers;
@@ -40,10 +40,11 @@ pub fn run(settings: &Settings, crashes: Crashes) -> ModeReport {
             let only = image.map_or_else(String::new, |image| format!(" --only {image}"));
             format!("cargo xtask campaign {name} --seed {seed} --count 1{only}")
         };
-        let recording = match caught(|| Recording::make(seed, &random(seed), |disk| std::sync::Arc::new(disk))) {
-            Ok(recording) => recording,
-            Err(failure) => return tally.fail(failure.to_string(), command(None)),
-        };
+        let recording =
+            match caught(|| Recording::make(seed, &random(seed), |disk| std::sync::Arc::new(disk))) {
+                Ok(recording) => recording,
+                Err(failure) => return tally.fail(failure.to_string(), command(None)),
+            };
         tally.add("workloads", 1);
         tally.add("acknowledged calls", recording.done.len() as u64 - 1);
         tally.add("operations on the disk", recording.log.len() as u64);

@@ -1,6 +1,13 @@
 //! The modes of the campaign: each breaks something else.
 
+pub mod clock;
+pub mod determinism;
+pub mod faults;
 pub mod images;
+pub mod kill;
+pub mod openers;
+pub mod rot;
+pub mod space;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,8 +27,6 @@ pub struct Settings {
     pub threads: usize,
     /// Only this part of what the seed gives.
     pub only: Option<u64>,
-    /// The long form.
-    pub long: bool,
 }
 
 /// Does units of work on several threads until all are done or time is up.

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use memcards::card::{Fact, State};
 use memcards::exchange::Export;
 use memcards::{
-    Action, Apply, Consolidate, Correct, Duration, Feedback, Forget, How, MakePlan, PlanLimits, Relate, Remember,
-    Restore, Store, Tenant, Undo, Wipe,
+    Action, Apply, Consolidate, Correct, Duration, Feedback, Forget, How, MakePlan, PlanLimits, Relate,
+    Remember, Restore, Store, Tenant, Undo, Wipe,
 };
 use serde_json::json;
 
@@ -15,7 +15,12 @@ use crate::numbers::Numbers;
 use crate::script::{Act, DIRECTORY, Live, TENANTS, all_cards, cards_in, options, start, told};
 
 /// Does a step.
-pub(super) fn perform(live: &mut Live, store: &Store, act: Act, numbers: &mut Numbers) -> memcards::Result<()> {
+pub(super) fn perform(
+    live: &mut Live,
+    store: &Store,
+    act: Act,
+    numbers: &mut Numbers,
+) -> memcards::Result<()> {
     let name = TENANTS[numbers.below(16).min(10) % TENANTS.len()];
     let tenant = store.tenant(name)?;
     match act {
@@ -39,7 +44,9 @@ pub(super) fn perform(live: &mut Live, store: &Store, act: Act, numbers: &mut Nu
             let value = live.fresh();
             let fact =
                 Fact { entity: format!("lamp {lamp}"), attribute: "colour".into(), value: value.clone() };
-            tenant.remember(Remember { fact: Some(fact), ..told(format!("Lamp {lamp} is {value}")) }).map(drop)
+            tenant
+                .remember(Remember { fact: Some(fact), ..told(format!("Lamp {lamp} is {value}")) })
+                .map(drop)
         }
         Act::Brief => {
             let request = told(format!("until tomorrow {}", live.fresh()));
@@ -47,13 +54,12 @@ pub(super) fn perform(live: &mut Live, store: &Store, act: Act, numbers: &mut Nu
         }
         Act::Twice => {
             let content = live.fresh();
-            let request = Remember { idempotency_key: Some(content.clone()), ..told(format!("item {content}")) };
+            let request =
+                Remember { idempotency_key: Some(content.clone()), ..told(format!("item {content}")) };
             tenant.remember(request.clone())?;
             tenant.remember(request).map(drop)
         }
-        Act::Relate => {
-            tenant.relate(Relate::new("Mira", "works with", live.fresh())).map(drop)
-        }
+        Act::Relate => tenant.relate(Relate::new("Mira", "works with", live.fresh())).map(drop),
         Act::Preference => {
             let request = Remember {
                 category: Some("preference".into()),
@@ -67,7 +73,8 @@ pub(super) fn perform(live: &mut Live, store: &Store, act: Act, numbers: &mut Nu
         Act::Forget => {
             let active = cards_in(&tenant, State::Active)?;
             let count = 1 + numbers.below(4);
-            let ids = (0..count).filter_map(|_| numbers.pick(&active)).map(|card| card.id).collect::<Vec<_>>();
+            let ids =
+                (0..count).filter_map(|_| numbers.pick(&active)).map(|card| card.id).collect::<Vec<_>>();
             match ids.is_empty() {
                 true => Ok(()),
                 false => tenant.forget(Forget { ids, ..Forget::default() }).map(drop),
@@ -134,13 +141,16 @@ pub(super) fn perform(live: &mut Live, store: &Store, act: Act, numbers: &mut Nu
         Act::Feedback => {
             let mut all = cards_in(&tenant, State::Archived)?;
             all.extend(cards_in(&tenant, State::Active)?);
-            let used: Vec<_> = (0..1 + numbers.below(4)).filter_map(|_| numbers.pick(&all)).map(|card| card.id).collect();
+            let used: Vec<_> =
+                (0..1 + numbers.below(4)).filter_map(|_| numbers.pick(&all)).map(|card| card.id).collect();
             match used.is_empty() {
                 true => Ok(()),
                 false => tenant.feedback(Feedback { used, ..Feedback::default() }).map(drop),
             }
         }
-        Act::Consolidate => tenant.consolidate(Consolidate { consent: true, ..Consolidate::default() }).map(drop),
+        Act::Consolidate => {
+            tenant.consolidate(Consolidate { consent: true, ..Consolidate::default() }).map(drop)
+        }
         Act::Checkpoint => {
             warm(store)?;
             store.checkpoint().map(drop)
@@ -191,7 +201,12 @@ fn correct(live: &mut Live, tenant: &Tenant, act: Act, numbers: &mut Numbers) ->
         _ => {
             let content = format!("item {fresh}");
             let how = if act == Act::Replace { How::Negation } else { How::Scope };
-            Correct { how, vector: Some(crate::words::vector(&content)), content: Some(content), ..Correct::default() }
+            Correct {
+                how,
+                vector: Some(crate::words::vector(&content)),
+                content: Some(content),
+                ..Correct::default()
+            }
         }
     };
     tenant.correct(Correct { id: card.id, ..request }).map(drop)

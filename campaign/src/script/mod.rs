@@ -175,6 +175,8 @@ pub struct Live {
     /// How many words were given out.
     words: u64,
     last_run: Option<(Option<String>, RunId)>,
+    /// Whether the clock goes back now and then.
+    pub unsteady: bool,
 }
 
 impl Live {
@@ -189,7 +191,13 @@ impl Live {
             steps: 0,
             words: 0,
             last_run: None,
+            unsteady: false,
         }
+    }
+
+    /// Closes the store; the next step opens it again.
+    pub fn close(&mut self) {
+        self.store = None;
     }
 
     /// Opens the store where it is not open.
@@ -217,6 +225,9 @@ impl Live {
         self.steps += 1;
         let mut numbers = Numbers::part(self.seed, 1000 + self.steps);
         self.pass(Duration::from_micros(1_000_000 + numbers.below(600) as i64 * 1_000_000));
+        if self.unsteady && numbers.once_in(3) {
+            self.pass(Duration::from_micros(-(numbers.below(400 * 24 * 3600) as i64) * 1_000_000));
+        }
         if act == Act::Reopen {
             self.store = None;
         }
