@@ -145,6 +145,10 @@ pub(crate) enum Command {
     /// Give every card a vector of the present model; all tenants unless --tenant names one
     #[command(after_help = example!("memcards reembed", "memcards reembed --encoder ./e5-small --replace-model"))]
     Reembed(NoArguments),
+    /// Carry out what is due by the policies that were set; once, or again and again
+    Maintain(forgetting::MaintainArguments),
+    /// Show who changed what, the latest first: runs of the store or, with --tenant, a tenant's changes
+    Audit(admin::AuditArguments),
     /// Write the store file anew, smaller and without erased bytes
     #[command(after_help = example!("memcards compact"))]
     Compact(NoArguments),
@@ -163,9 +167,9 @@ pub(crate) enum Command {
     /// Type commands, or answer JSON Lines from standard input
     #[command(long_about = SHELL, after_help = example!(
         r#"echo '{"verb":"recall","query":"tea"}' | memcards shell"#,
-        "memcards shell --store ./studio"
+        "memcards shell --store ./studio --scheduler"
     ))]
-    Shell(NoArguments),
+    Shell(ShellArguments),
     /// Print a completion script for a shell
     Completions(admin::CompletionsArguments),
 }
@@ -184,6 +188,13 @@ impl Command {
     pub(crate) fn creates(&self) -> bool {
         matches!(self, Self::Remember(_) | Self::Relate(_) | Self::Import(_) | Self::Demo(_) | Self::Shell(_))
     }
+}
+
+#[derive(Args)]
+pub(crate) struct ShellArguments {
+    /// Meanwhile carry out what is due by the policies that were set
+    #[arg(long)]
+    pub(crate) scheduler: bool,
 }
 
 /// A command without flags of its own.

@@ -55,7 +55,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
         Command::Completions(arguments) => commands::admin::completions(&arguments, out),
         Command::Demo(_) => demo::run(&global, out),
-        Command::Shell(_) => shell::run(&global, out),
+        Command::Shell(arguments) => shell::run(&global, arguments.scheduler, out),
         Command::Policy(arguments) if arguments.is_about_presets() => {
             commands::policy::presets(&arguments, global.json, out)
         }

@@ -42,11 +42,12 @@ pub(crate) fn open(global: &Global, create: bool) -> Result<Door> {
     if global.clock == ClockKind::Manual && global.now.is_none() {
         return Err(Error::invalid("now", "--clock manual needs --now TIME"));
     }
-    open_at(global, create, Timestamp::default())
+    open_at(global, create, Timestamp::default(), false)
 }
 
-/// The same; a manual clock that is not told the time starts at `start`.
-pub(crate) fn open_at(global: &Global, create: bool, start: Timestamp) -> Result<Door> {
+/// The same; a manual clock that is not told the time starts at `start`. With a scheduler what is
+/// due is carried out for as long as the store is open.
+pub(crate) fn open_at(global: &Global, create: bool, start: Timestamp, scheduler: bool) -> Result<Door> {
     let manual = global.clock == ClockKind::Manual;
     let clock: Arc<dyn Clock> = match (manual, global.now) {
         (true, now) => Arc::new(ManualClock::new(now.unwrap_or(start))),
@@ -56,7 +57,7 @@ pub(crate) fn open_at(global: &Global, create: bool, start: Timestamp) -> Result
     // Identifiers of a store cannot be guessed from another one; with a manual clock the
     // same commands give the same identifiers.
     let seed = if manual { 0 } else { RandomState::new().hash_one("memcards") };
-    let options = Options { create, clock, seed, ..options(global)? };
+    let options = Options { create, clock, seed, scheduler, ..options(global)? };
     let store = Store::open(directory(global)?, options)?;
     Ok(Door { store, named_tenant: global.tenant.clone(), json: global.json, program: program(global) })
 }

@@ -306,3 +306,30 @@ fn bytes_go_for_good_only_when_confirmed() {
     assert!(checked.out.contains("erased content"), "{}", checked.out);
     assert_eq!(place.json_at(NOW, &["verify", "--erased"]).ok()["erased"]["found"], json!([]));
 }
+
+#[test]
+fn what_is_due_is_carried_out_on_request_and_told_afterwards() {
+    let place = old();
+    assert_eq!(
+        place.at(NOW, &["maintain"]).out,
+        "nothing is due\n",
+        "without a policy nothing happens by itself"
+    );
+    assert_eq!(place.at(NOW, &["policy", "set", "assistant"]).code, 0);
+    let done = place.at(NOW, &["maintain"]);
+    assert!(done.code == 0 && done.out.contains("applied to "), "{done:?}");
+    let runs = place.at(NOW, &["audit"]).out;
+    assert!(runs.contains("by scheduler") && runs.contains("run-"), "{runs}");
+    let changes = place.at(NOW, &["audit", "--tenant", "default", "--limit", "2"]).out;
+    assert_eq!(changes.lines().next().map(|line| line.contains("by scheduler")), Some(true), "{changes}");
+    let json = place.at(NOW, &["maintain", "--json"]).out;
+    let json: Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    assert_eq!((&json["ok"], &json["run"]), (&json!(true), &Value::Null), "{json}");
+    // After a purge there is nothing to take back.
+    assert_eq!(place.at(NOW, &["forget", "--about", "Mira"]).code, 0);
+    let later = "2025-09-01T00:00:00Z";
+    let planned = place.at(later, &["plan", "--rules", "purge", "--consent"]).out;
+    let plan = planned.split("apply ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let applied = place.at(later, &["apply", plan.unwrap_or_else(|| panic!("{planned}")), "--yes"]).out;
+    assert!(applied.contains("no undo") && !applied.contains("take it back"), "{applied}");
+}

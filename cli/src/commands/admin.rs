@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
+use memcards::{Audit, SchedulerStatus, Timestamp};
 use serde_json::json;
 
 use super::{answer, print_answer};
@@ -37,6 +38,54 @@ pub(crate) struct VerifyArguments {
 pub(crate) struct CompletionsArguments {
     /// The shell
     shell: Shell,
+}
+
+#[derive(Args)]
+#[command(after_help = example!("memcards audit", "memcards audit --tenant anna --limit 20"))]
+pub(crate) struct AuditArguments {
+    /// Changes before this position of the log [default: from its end]
+    #[arg(long, value_name = "NUMBER")]
+    before: Option<u64>,
+    /// Changes and runs shown, of each 1 to 1,000 [default: 50]
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<usize>,
+}
+
+pub(crate) fn audit(arguments: &AuditArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
+    let request = Audit { before: arguments.before, limit: arguments.limit };
+    if door.json {
+        return print_answer(&answer(door, "audit", request, door.named_tenant.clone())?, out);
+    }
+    let audited = match &door.named_tenant {
+        Some(_) => door.tenant()?.audit(&request)?,
+        None => door.store.audit(&request)?,
+    };
+    let dim = style::DIM;
+    let who = |actor: &Option<String>, why: &Option<String>| {
+        let actor = actor.as_deref().map(|name| format!(" by {}", render::printable(name)));
+        let why = why.as_deref().map(|why| format!(": {}", render::printable(why)));
+        actor.unwrap_or_default() + &why.unwrap_or_default()
+    };
+    for change in &audited.changes {
+        let action = change.action.as_deref().unwrap_or(change.kind);
+        let (at, who) = (render::time(change.at), who(&change.actor, &change.why));
+        let (id, version) = (change.id, change.version);
+        writeln!(out, "{dim}{:>8}  {at}{dim:#}  {action}{who}  {dim}{id} v{version}{dim:#}", change.seq)?;
+    }
+    for run in &audited.runs {
+        let (at, who) = (render::time(run.started_at), who(&run.actor, &run.why));
+        let actions = render::plan::actions(&run.totals.actions);
+        let end = match (run.undone_at, run.finished_at) {
+            (Some(_), _) => ", taken back",
+            (None, None) => ", not finished",
+            _ => "",
+        };
+        writeln!(out, "{dim}{at}{dim:#}  {}{who}  {actions}{end}", run.run)?;
+    }
+    if audited.changes.is_empty() && audited.runs.is_empty() {
+        writeln!(out, "nothing yet")?;
+    }
+    Ok(())
 }
 
 pub(crate) fn backup(arguments: &BackupArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
@@ -115,6 +164,10 @@ pub(crate) fn statistics(door: &Door, out: &mut dyn Write) -> Result<(), Failure
         if figures.reembedding {
             line("vectors", "some come from an earlier model and are not searched; run reembed".into())?;
         }
+        let runs = &figures.scheduler;
+        if runs.scheduled || runs.runs > 0 {
+            line("forgetting", scheduler(runs))?;
+        }
         if let Some(why) = &figures.read_only {
             line("read-only", render::printable(why))?;
         }
@@ -133,6 +186,23 @@ pub(crate) fn statistics(door: &Door, out: &mut dyn Write) -> Result<(), Failure
     line("vectors", figures.vectors.to_string())?;
     line("changes", figures.seq.to_string())?;
     Ok(())
+}
+
+/// How scheduled forgetting stands, on one line.
+fn scheduler(status: &SchedulerStatus) -> String {
+    let time = |at: Option<Timestamp>| at.map_or_else(|| "none yet".to_owned(), render::time);
+    let mut text = match status.running {
+        true => format!("under way, {} of {} done", status.done, status.of),
+        false => format!("last run {}", time(status.last_run)),
+    };
+    if let Some(next) = status.next_run {
+        text += &format!(", next {}", render::time(next));
+    }
+    text += &format!("; {} runs, {} cards, {} left alone", status.runs, status.applied, status.skipped);
+    if let Some(error) = &status.error {
+        text += &format!("; failed: {}", render::printable(error));
+    }
+    text
 }
 
 /// A size in the unit that suits it.

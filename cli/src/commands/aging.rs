@@ -182,6 +182,10 @@ pub(crate) fn compact(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
     let good = style::GOOD;
     let (before, after) = (size(done.bytes_before), size(done.bytes_after));
     writeln!(out, "{good}compacted{good:#}: {before} → {after}, {} records", done.records)?;
+    let warn = style::WARN;
+    for damage in &done.damaged {
+        writeln!(out, "{warn}left as it is{warn:#}: {}", render::printable(damage))?;
+    }
     Ok(())
 }
 

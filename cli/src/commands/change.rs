@@ -300,6 +300,8 @@ pub(crate) fn why(reason: &str) -> &str {
         "replaced" => "was replaced since",
         "purged" => "is purged",
         "gone" => "is gone",
+        "longer_name" => "seems to be about somebody with a longer name; forget it by its id if it is meant",
+        "within_budget" => "is not too many any more",
         other => other,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use memcards::card::CardId;
@@ -37,7 +38,7 @@ pub(crate) struct PlanArguments {
     /// The policy to go by: a preset or a TOML file [default: the one in force]
     #[arg(long, value_name = "PRESET|FILE")]
     policy: Option<String>,
-    /// Only these: expire, merge, fade, archive, forget, purge, consolidate [default: all]
+    /// Only these: expire, merge, fade, archive, forget, purge, consolidate, supersede [default: all]
     #[arg(long, value_name = "ACTIONS", value_delimiter = ',', value_parser = names!(Action))]
     rules: Vec<Action>,
     /// Cards per tenant at most [default: the policy's]
@@ -131,6 +132,41 @@ pub(crate) struct FeedbackArguments {
     /// Why, for the history
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = example!("memcards maintain", "memcards maintain --every 1h"))]
+pub(crate) struct MaintainArguments {
+    /// Stay, and look again after this time, until the program is stopped [default: once]
+    #[arg(long, value_name = "DURATION")]
+    every: Option<memcards::Duration>,
+}
+
+/// The shortest time after which `maintain --every` looks again.
+const EVERY_LEAST: Duration = Duration::from_secs(1);
+
+pub(crate) fn maintain(
+    arguments: &MaintainArguments,
+    door: &Door,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let every = arguments.every.map(|every| {
+        let micros = u64::try_from(every.as_micros()).unwrap_or(0);
+        Duration::from_micros(micros).max(EVERY_LEAST)
+    });
+    loop {
+        if door.json {
+            print_answer(&answer(door, "maintain", serde_json::json!({}), None)?, out)?;
+        } else {
+            match door.store.forget_due()? {
+                Some(applied) => show_applied(&applied, &door.program, out)?,
+                None => writeln!(out, "nothing is due")?,
+            }
+        }
+        let Some(every) = every else { return Ok(()) };
+        out.flush()?;
+        std::thread::sleep(every);
+    }
 }
 
 pub(crate) fn plan(arguments: PlanArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
@@ -229,7 +265,14 @@ pub(crate) fn show_applied(applied: &AppliedPlan, program: &str, out: &mut dyn W
     if !applied.complete {
         writeln!(out, "{warn}stopped{warn:#} before its end: apply it again to go on")?;
     }
-    writeln!(out, "take it back: {strong}{program}undo {}{strong:#}", applied.run)
+    let purged = totals.actions.get(Action::Purge.name()).copied().unwrap_or(0);
+    if purged > 0 {
+        writeln!(out, "{warn}no undo{warn:#}: {} removed for good", counted(purged, "card"))?;
+    }
+    match totals.applied > purged {
+        true => writeln!(out, "take it back: {strong}{program}undo {}{strong:#}", applied.run),
+        false => Ok(()),
+    }
 }
 
 /// Shows which cards were left alone, by reason.

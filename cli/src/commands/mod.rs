@@ -44,6 +44,8 @@ pub(crate) fn run(command: Command, door: &Door, out: &mut dyn Write) -> Result<
         Command::Feedback(arguments) => forgetting::feedback(arguments, door, out),
         Command::Simulate(arguments) => aging::simulate(arguments, door, out),
         Command::Tiers(_) => aging::tiers(door, out),
+        Command::Maintain(arguments) => forgetting::maintain(&arguments, door, out),
+        Command::Audit(arguments) => admin::audit(&arguments, door, out),
         Command::Compact(_) => aging::compact(door, out),
         Command::Wipe(arguments) => aging::wipe(arguments, door, out),
         Command::Import(arguments) => exchange::import(&arguments, door, out),

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use clap::Args;
 use memcards::card::{Provenance, Role};
 use memcards::{
-    Attribute, Direction, Edge, Entity, EntityView, Outcome, Path, Relate, Remembered, Timestamp, Walk,
-    Walked,
+    Attribute, Direction, Edge, Entity, EntityView, Include, Outcome, Path, Relate, Remembered, Timestamp,
+    Walk, Walked,
 };
 
+use super::recall::INCLUDE;
 use super::remember::show_as;
 use super::verb;
 use crate::arguments::{example, json_names, names};
@@ -74,6 +75,9 @@ pub(crate) struct EntityArguments {
     /// What was recorded by this instant, also where it is forgotten since
     #[arg(long, value_name = "TIME")]
     known_at: Option<Timestamp>,
+    /// State beyond active (repeat for more)
+    #[arg(long, value_name = "STATE", value_parser = json_names::<Include>(INCLUDE))]
+    include: Vec<Include>,
     /// Attributes, relations and cards shown, of each 1 to 1,000 [default: 50]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
@@ -105,6 +109,9 @@ pub(crate) struct WalkArguments {
     /// Over what was recorded by this instant, also where it is forgotten since
     #[arg(long, value_name = "TIME")]
     known_at: Option<Timestamp>,
+    /// State beyond active (repeat for more)
+    #[arg(long, value_name = "STATE", value_parser = json_names::<Include>(INCLUDE))]
+    include: Vec<Include>,
 }
 
 pub(crate) fn relate(arguments: RelateArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
@@ -143,6 +150,7 @@ pub(crate) fn entity(arguments: EntityArguments, door: &Door, out: &mut dyn Writ
         name: arguments.name,
         as_of: arguments.as_of,
         known_at: arguments.known_at,
+        include: arguments.include,
         limit: arguments.limit,
     };
     verb(door, out, "entity", request, |tenant, request| tenant.entity(&request), show_entity)
@@ -157,6 +165,7 @@ pub(crate) fn walk(arguments: WalkArguments, door: &Door, out: &mut dyn Write) -
         top: arguments.top,
         as_of: arguments.as_of,
         known_at: arguments.known_at,
+        include: arguments.include,
     };
     verb(door, out, "walk", request, |tenant, request| tenant.walk(&request), show_walked)
 }

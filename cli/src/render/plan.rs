@@ -71,6 +71,7 @@ fn meaning(action: Action) -> &'static str {
         Action::Archive => "they leave active memory",
         Action::Forget => "they are forgotten",
         Action::Purge => "forgotten long ago, so every byte goes (no undo)",
+        Action::Supersede => "another card, told later, says otherwise and takes their place",
         Action::Consolidate => "several become one more card that cites them",
     }
 }

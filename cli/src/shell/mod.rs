@@ -12,8 +12,8 @@ use crate::failure::Failure;
 use crate::store;
 
 /// Runs the shell until its input ends.
-pub(crate) fn run(global: &Global, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut door = store::open_at(global, true, Timestamp::default())?;
+pub(crate) fn run(global: &Global, scheduler: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut door = store::open_at(global, true, Timestamp::default(), scheduler)?;
     if std::io::stdin().is_terminal() && !door.json {
         prompt::run(&mut door, out)
     } else {

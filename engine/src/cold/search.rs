@@ -33,8 +33,11 @@ pub struct ColdQuery<'a> {
     pub tracks: u32,
     /// Positions that are not wanted.
     pub skip: &'a dyn Fn(u32) -> bool,
-    /// How many candidates to take by words, and as many by meaning.
+    /// How many candidates to take by words, as many by meaning, and as many by date.
     pub keep: usize,
+    /// True for the instants, in microseconds since 1970, that are asked for; the candidates among
+    /// the cards that happened then are those with the best words.
+    pub dated: Option<&'a dyn Fn(i64) -> bool>,
     /// How many postings to read at most. Terms are taken from the rarest on, the first one
     /// always; those with which there would be more are left out. A million takes about
     /// 7 ms.
@@ -51,6 +54,7 @@ impl ColdQuery<'_> {
             tracks: u32::MAX,
             skip: &|_| false,
             keep,
+            dated: None,
             postings: 1_000_000,
         }
     }
@@ -151,6 +155,18 @@ impl<B: AsRef<[u8]>> Segment<B> {
         };
         if let Some(asked) = &asked {
             positions.extend(self.nearest(asked, query.keep, wanted)?);
+        }
+        if let Some(dated) = query.dated {
+            let times = self.read_all(Section::Times)?.as_chunks::<8>().0;
+            let mut best = Best::new(query.keep);
+            for (position, time) in (0..).zip(times) {
+                let score = scores.get(position as usize).copied().unwrap_or(0.0);
+                let key = descending(score, position);
+                if key < best.bound && dated(i64::from_le_bytes(*time)) && wanted(position) {
+                    best.offer(key);
+                }
+            }
+            positions.extend(best.positions());
         }
         positions.sort_unstable();
         positions.dedup();

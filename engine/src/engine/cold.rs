@@ -13,6 +13,8 @@ use crate::{Error, Result};
 pub(crate) const FREEZE_LEAST: usize = 64;
 /// Cards of one segment.
 pub(crate) const SEGMENT_CARDS: usize = 100_000;
+/// Cards that move in one commit, for which whoever writes has to wait.
+const PIECE_CARDS: usize = 2048;
 
 impl Store {
     /// Moves archived cards out of the store file into the cold tier: those of a tenant, or of
@@ -36,6 +38,7 @@ impl Store {
         let freezing = Freezing {
             least: least.unwrap_or(FREEZE_LEAST),
             most: SEGMENT_CARDS,
+            piece: PIECE_CARDS,
             now: self.clock().now(),
             describe: &describe,
         };
@@ -136,7 +139,7 @@ mod tests {
         let options = Options { embedder: None, ..Options::default() };
         let store = Store::open(directory.path(), options).unwrap();
         let (tenant, number, ids) = archived(&store, 50);
-        let freezing = Freezing { least: 10, most: 20, now: NOW, describe: &describe };
+        let freezing = Freezing { least: 10, most: 20, piece: 7, now: NOW, describe: &describe };
         let frozen = store.database().freeze(number, &freezing).unwrap();
         assert_eq!((frozen.segments, frozen.cards), (3, 50));
         assert_eq!(store.database().freeze(number, &freezing).unwrap(), Frozen::default());

@@ -63,7 +63,7 @@ impl Tenant {
             actor: request.actor.or_else(|| Some("consolidation".into())),
             reason: request.reason,
         };
-        let applied = apply(scope, carried_out, || true)?;
+        let applied = apply(scope, carried_out, |_, _| true)?;
         Ok(Consolidated { planned: shown_plan(scope, planned.plan)?, done: Some(applied.totals) })
     }
 }

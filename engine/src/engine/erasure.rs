@@ -26,7 +26,8 @@ impl Store {
     /// `progress` is told how many records are copied.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when a record is damaged (then nothing is changed); [`Error::Io`].
+    /// [`Error::Corrupt`] when a record is damaged (then the file is as it was); [`Error::Io`]. A
+    /// segment of the cold tier that is damaged is left as it is, and named in the answer.
     pub fn compact(&self, progress: impl FnMut(u64)) -> Result<Compacted> {
         let database = self.database();
         let tables = database.read()?;
@@ -36,12 +37,15 @@ impl Store {
             self.cache().forget_tenant(database, TenantId(*tenant))?;
             database.cold().forget_tenant(TenantId(*tenant))?;
         }
-        for (tenant, _) in tenants {
-            self.cache().scrub(database, tenant)?;
+        for (tenant, _) in &tenants {
+            self.cache().scrub(database, *tenant)?;
         }
         self.freeze(None, None)?;
-        self.compact_cold()?;
-        let compacted = database.compact(progress)?;
+        let damaged = self.compact_cold()?.damaged;
+        for (tenant, _) in &tenants {
+            database.strip_log(*tenant)?;
+        }
+        let compacted = Compacted { damaged, ..database.compact(progress)? };
         if !wiped.is_empty() {
             database.write(move |batch| {
                 let mut open = erase::erasing(batch.tables())?;
@@ -72,7 +76,9 @@ impl Store {
         let tables = self.database().read()?;
         let key = Key::new(self.database().seed()?);
         let (mut wanted, mut unprovable) = (Vec::new(), 0);
+        let mut hashed = 0;
         for (tenant, _) in tables.tenants()? {
+            hashed += u64::from(tables.lookup_of_gone(tenant)?.is_some());
             for tombstone in erase::tombstones(&tables, tenant)? {
                 wanted.extend_from_slice(tombstone.fingerprints());
                 unprovable += u64::from(tombstone.coverage != Coverage::Windows);
@@ -82,6 +88,11 @@ impl Store {
         let open = erase::erasing(&tables)?.len();
         drop(tables);
         let mut proof = Proof { unprovable, ..self.scan(&key, wanted)? };
+        if hashed > 0 {
+            proof.found.push(format!(
+                "hashes of what was erased stand in the change logs of {hashed} tenants: compact"
+            ));
+        }
         if open > 0 {
             proof
                 .found
@@ -247,5 +258,103 @@ impl Tenant {
         }
         answer.log_positions = tables.last_change(id)?.0;
         Ok((answer, wanted, kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    use super::*;
+    use crate::card::Fact;
+    use crate::store::Lookup;
+    use crate::{
+        Action, Apply, Clock, Correct, Duration, Forget, MakePlan, ManualClock, Options, Outcome, Remember,
+        Timestamp,
+    };
+
+    /// The files below a directory in which some bytes stand.
+    #[allow(clippy::disallowed_methods, reason = "the test looks at files as they are")]
+    fn holding(directory: &Path, wanted: &[u8]) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.extend(holding(&path, wanted));
+            } else if std::fs::read(&path).unwrap().windows(wanted.len()).any(|window| window == wanted) {
+                found.push(path);
+            }
+        }
+        found
+    }
+
+    /// From the hash of a few bytes these can be computed: no hash of what is erased may stay.
+    #[test]
+    fn no_hash_of_what_was_erased_is_left_in_any_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let start = Timestamp::from_micros(1_704_067_200_000_000);
+        let clock = Arc::new(ManualClock::new(start));
+        let options = || Options { embedder: None, clock: clock.clone(), ..Options::default() };
+        let store = Store::open(directory.path(), options()).unwrap();
+        let tenant = store.tenant("a").unwrap();
+        let others = || (0..300).map(|n| Remember { content: format!("entry q{n}z"), ..Remember::default() });
+        tenant.remember_all(others().collect()).unwrap();
+        let secret = Remember {
+            content: "PIN 4711".into(),
+            merge_key: Some("pin.door".into()),
+            fact: Some(Fact { entity: "door".into(), attribute: "pin".into(), value: "4711".into() }),
+            idempotency_key: Some("pin-request".into()),
+            ..Remember::default()
+        };
+        let id = tenant.remember(secret).unwrap().id;
+        tenant.correct(Correct { id, summary: Some("PIN".into()), ..Correct::default() }).unwrap();
+        store.checkpoint().unwrap();
+        let number = tenant.id().unwrap().unwrap();
+        let tables = store.database().read().unwrap();
+        let mut versions = tables.earlier_versions(number, id).unwrap();
+        versions.extend(tables.card(number, id).unwrap());
+        drop(tables);
+        let mut hashes: Vec<Vec<u8>> = vec![Lookup::Idempotency("pin-request").key()[1..].to_vec()];
+        for version in &versions {
+            hashes.extend(crate::forget::lookup_keys(version).iter().map(|key| key[1..].to_vec()));
+            let words = crate::judge::normalized_hash(&version.content);
+            hashes.extend([words.to_le_bytes().to_vec(), words.to_be_bytes().to_vec()]);
+            let short = xxh3_64(version.content.to_lowercase().as_bytes());
+            hashes.extend([short.to_le_bytes().to_vec(), short.to_be_bytes().to_vec()]);
+        }
+        // Either half of a hash is enough.
+        let wanted: Vec<Vec<u8>> =
+            hashes.iter().flat_map(|hash| hash.chunks(8).map(<[u8]>::to_vec).collect::<Vec<_>>()).collect();
+        let left = || wanted.iter().filter(|hash| !holding(directory.path(), hash).is_empty()).count();
+        assert!(left() > 6, "the test looks for what is there");
+        tenant.forget(Forget { id: Some(id), ..Forget::default() }).unwrap();
+        clock.set(start.plus(Duration::from_hours(24 * 40))).unwrap();
+        let policy = Some(json!({ "defaults": { "grace": "1d", "fade_below": 0.0 } }));
+        let request = MakePlan { policy, rules: vec![Action::Purge], consent: true, ..MakePlan::default() };
+        let plan = tenant.plan(&request).unwrap();
+        assert_eq!(plan.totals.items, 1);
+        tenant.apply(Apply { plan: Some(plan.plan), ..Apply::default() }).unwrap();
+        let proof = store.verify_erased().unwrap();
+        assert!(proof.found.iter().any(|place| place.contains("change log")), "{proof:?}");
+        store.compact(|_| {}).unwrap();
+        for hash in &wanted {
+            assert_eq!(holding(directory.path(), hash), Vec::<PathBuf>::new(), "{hash:02x?}");
+        }
+        let proof = store.verify_erased().unwrap();
+        assert!(proof.found.is_empty(), "{proof:?}");
+        for again in [false, true] {
+            let report = store.verify(|_| {}).unwrap();
+            assert!(report.is_sound(), "{:?}", report.findings);
+            let answers = tenant.remember_all(others().take(5).collect()).unwrap();
+            assert!(
+                answers.into_iter().all(|answer| answer.unwrap().outcome == Outcome::Duplicate),
+                "{again}"
+            );
+            std::fs::remove_dir_all(directory.path().join("index")).ok();
+        }
     }
 }

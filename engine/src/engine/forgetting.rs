@@ -157,7 +157,7 @@ impl Tenant {
     /// [`Error::NotFound`]; [`Error::Conflict`] on another digest or after an undo;
     /// [`Error::Unavailable`] when the policy has switched forgetting off.
     pub fn apply(&self, request: Apply) -> Result<AppliedPlan> {
-        apply(Scope::Tenant(self), request, || true)
+        apply(Scope::Tenant(self), request, |_, _| true)
     }
 
     /// Takes back what a run has done, of cards that have not changed since.
@@ -216,7 +216,7 @@ impl Store {
     /// # Errors
     /// As [`Tenant::apply`].
     pub fn apply(&self, request: Apply) -> Result<AppliedPlan> {
-        apply(Scope::Store(self), request, || true)
+        apply(Scope::Store(self), request, |_, _| true)
     }
 
     /// Takes back what one of the store's own runs has done; see [`Tenant::undo`].

@@ -3,6 +3,7 @@
 //! A [`Tenant`] handle is the only way to read or write memories. This room checks requests,
 //! turns text into vectors and hands the rest to the rooms that know the rules.
 
+mod audit;
 mod cold;
 mod consolidation;
 mod erasure;
@@ -159,6 +160,8 @@ pub struct Statistics {
     pub index: CacheStatistics,
     /// Segments of the cold tier, and the cards in them.
     pub cold: ColdStatistics,
+    /// How scheduled forgetting stands.
+    pub scheduler: SchedulerStatus,
     /// Why writes are refused, if they are.
     pub read_only: Option<String>,
 }
@@ -263,6 +266,7 @@ impl Store {
             reembedding: database.is_reembedding()?,
             index: self.inner.cache.statistics(),
             cold: database.cold_statistics()?,
+            scheduler: self.scheduler(),
             read_only: database.write_failure(),
         })
     }

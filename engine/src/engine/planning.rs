@@ -214,12 +214,7 @@ pub(super) fn keep(scope: Scope<'_>, plan: PlanId, record: &PlanRecord, all: &Pa
     for (tenant, _, items) in all {
         for (piece, at) in items.chunks(PIECE).zip((0u32..).step_by(PIECE)) {
             let (tenant, piece) = (*tenant, piece.to_vec());
-            database.write(move |batch| {
-                for (item, number) in piece.iter().zip(at..) {
-                    batch.put_item(TableId::PlanItems, tenant, (plan.0, number), item)?;
-                }
-                Ok(())
-            })?;
+            database.write(move |batch| batch.put_items(TableId::PlanItems, tenant, (plan.0, at), &piece))?;
         }
     }
     let Some(number) = scope.number()? else { return Ok(()) };

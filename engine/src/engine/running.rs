@@ -1,14 +1,17 @@
 //! Carrying plans out, in pieces, and taking runs back.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use crate::card::{CardId, Reason};
+use crate::card::{CardId, Reason, Track};
+use crate::engine::Store;
 use crate::engine::consolidation::vectors_for;
 use crate::engine::forgetting::Scope;
 use crate::engine::planning::{document, names, plan_record};
 use crate::engine::policy::{policies_of, stored_policy};
 use crate::engine::tenant::reason;
 use crate::forget::apply::{Piece, piece_of};
+use crate::forget::budget::Budgets;
 use crate::forget::erase;
 use crate::forget::plan::TenantPart;
 use crate::forget::run::{RunItem, RunRecord, run_of};
@@ -19,11 +22,12 @@ use crate::time::Timestamp;
 use crate::verbs::{Action, AppliedPlan, Apply, PlanId, PlanItem, RunId, RunTotals, Skipped, Undo, Undone};
 use crate::{Error, Result};
 
-/// Carries a plan out; `pause` is called between pieces.
+/// Carries a plan out; `pause` is called before each piece with the number of items that are done
+/// and of all, and stops the run when it says no.
 pub(super) fn apply(
     scope: Scope<'_>,
     request: Apply,
-    mut pause: impl FnMut() -> bool,
+    mut pause: impl FnMut(u64, u64) -> bool,
 ) -> Result<AppliedPlan> {
     let plan = request.plan.ok_or_else(|| Error::invalid("plan", "is missing"))?;
     let (number, record) = plan_record(scope, plan)?;
@@ -32,6 +36,11 @@ pub(super) fn apply(
     }
     let database = scope.store().database();
     let (run, now) = (run_of(plan), scope.now());
+    if now < record.made_at {
+        return Err(Error::Conflict {
+            message: format!("{plan} was made at {}, and it is {now} only", record.made_at),
+        });
+    }
     let reason = reason(request.actor, request.reason);
     scope.store().check_reason(&reason)?;
     let before = begin(scope, (number, run), plan, reason, now)?;
@@ -44,13 +53,17 @@ pub(super) fn apply(
     let mut complete = true;
     if !repeated {
         let names = names(scope, &database.read()?)?;
+        let mut behind = 0;
         'tenants: for part in &record.tenants {
             let tenant = TenantId(part.tenant);
             // What was wiped meanwhile is gone, and its items with it.
             let Some(name) = names.get(&part.tenant) else { continue };
             let mut first = before.done.get(&part.tenant).copied().unwrap_or(0);
+            let budgets = budgets(scope.store(), tenant, part)?;
             while first < part.items {
-                if !policies_of(&database.read()?, tenant)?.enabled() || !pause() {
+                if !scope.store().life_rules(tenant)?.enabled()
+                    || !pause(behind + u64::from(first), record.totals.items)
+                {
                     complete = false;
                     break 'tenants;
                 }
@@ -67,20 +80,30 @@ pub(super) fn apply(
                     tenant_name: name.clone(),
                     first,
                     vectors: vectors_for(scope.store(), tenant, &items)?,
+                    budgets: budgets.clone(),
                     items,
                     now: scope.now(),
                 };
                 first = database.write(move |batch| piece.run(batch))?;
             }
+            behind += u64::from(part.items);
         }
         if complete {
             finish(scope, (number, run), record.tenants.clone())?;
         }
     }
     let tables = database.read()?;
+    let totals = tables
+        .document::<RunRecord>(TableId::Runs, number, run.0)?
+        .map_or_else(RunTotals::default, |r| r.totals);
     let (mut applied, mut skipped) = (Vec::new(), Vec::new());
-    for part in &record.tenants {
+    let listed_of = |count: u64| usize::try_from(count).map_or(LISTED, |count| count.min(LISTED));
+    let (all_applied, all_skipped) = (listed_of(totals.applied), listed_of(totals.skipped));
+    'parts: for part in &record.tenants {
         for item in tables.items::<RunItem>(TableId::RunItems, TenantId(part.tenant), run.0, 0)? {
+            if applied.len() >= all_applied && skipped.len() >= all_skipped {
+                break 'parts;
+            }
             let (_, item) = item?;
             match item.why {
                 None => listed(&mut applied, item.id),
@@ -89,10 +112,17 @@ pub(super) fn apply(
             }
         }
     }
-    let totals = tables
-        .document::<RunRecord>(TableId::Runs, number, run.0)?
-        .map_or_else(RunTotals::default, |r| r.totals);
     Ok(AppliedPlan { run, plan, applied, skipped, totals, complete, repeated })
+}
+
+/// What says how many cards of a tenant are too many, where a plan takes some for that.
+fn budgets(store: &Store, tenant: TenantId, part: &TenantPart) -> Result<Option<Arc<Budgets>>> {
+    if [Action::Archive, Action::Forget].iter().all(|of| !part.actions.contains_key(of.name())) {
+        return Ok(None);
+    }
+    let partition = |track: &Track| Ok((*track, store.cache().partition(store.database(), tenant, *track)?));
+    let partitions = Track::ALL.iter().map(partition).collect::<Result<_>>()?;
+    Ok(Some(Arc::new(Budgets::new(tenant, store.life_rules(tenant)?, partitions))))
 }
 
 /// Writes the record of a run before anything is done; the one that is there where one is.
@@ -185,8 +215,8 @@ pub(super) fn undo(scope: Scope<'_>, request: Undo) -> Result<Undone> {
         let mut end = *items;
         while end > 0 {
             let start = end.saturating_sub(undo::PIECE as u32);
-            let numbers: Vec<u32> = (start..end).rev().collect();
-            let undoing = Undoing { run, tenant, numbers, reason: reason.clone(), now: scope.now() };
+            let undoing =
+                Undoing { run, tenant, numbers: start..end, reason: reason.clone(), now: scope.now() };
             for (id, why) in database.write(move |batch| undoing.run(batch))? {
                 answer.totals.applied += u64::from(why.is_none());
                 answer.totals.skipped += u64::from(why.is_some());

@@ -39,8 +39,16 @@ pub struct SchedulerStatus {
     pub scheduled: bool,
     /// True while a run is under way.
     pub running: bool,
+    /// Of the run that is under way: the plan that it carries out, once there is one.
+    pub plan: Option<PlanId>,
+    /// How many of its items are done, and how many there are.
+    pub done: u64,
+    /// See `done`.
+    pub of: u64,
     /// When the last run began; absent before the first.
     pub last_run: Option<Timestamp>,
+    /// When the next one is due, with a scheduler; absent before the first.
+    pub next_run: Option<Timestamp>,
     /// Runs since the store was opened, those that found nothing included.
     pub runs: u64,
     /// Cards changed by them.
@@ -118,11 +126,12 @@ impl Store {
         {
             let mut status = scheduler.status.lock();
             (status.last_run, status.running) = (Some(now), true);
+            status.next_run = status.scheduled.then(|| now.plus(schedule.every));
             status.runs += 1;
         }
         let done = self.run(&schedule);
         let mut status = scheduler.status.lock();
-        status.running = false;
+        (status.running, status.plan, status.done, status.of) = (false, None, 0, 0);
         status.error = done.as_ref().err().map(ToString::to_string);
         if let Ok(Some(done)) = &done {
             status.applied += done.totals.applied;
@@ -152,7 +161,11 @@ impl Store {
         };
         let mut carry_out = |plan: PlanId| {
             let request = Apply { plan: Some(plan), actor: Some(ACTOR.into()), ..Apply::default() };
-            apply(Scope::Store(self), request, || {
+            apply(Scope::Store(self), request, |done, of| {
+                {
+                    let mut status = scheduler.status.lock();
+                    (status.plan, status.done, status.of) = (Some(plan), done, of);
+                }
                 pauses.take();
                 true
             })

@@ -90,7 +90,7 @@ fn collect(store: &Store, tenant: TenantId) -> Result<(Vec<CardId>, Vec<Simulate
     let tables = store.database().read()?;
     let (mut ids, mut cards) = (Vec::new(), Vec::new());
     // In order of their identifiers.
-    for card in tables.cards(tenant, None, false)? {
+    for card in tables.outlines(tenant, None)? {
         let card = card?;
         ids.push(card.id);
         cards.push(SimulatedCard { life: life(&card), track: card.track, category: card.category });
@@ -155,7 +155,7 @@ fn tiers_of(store: &Store, id: TenantId, tenant: String, now: Timestamp) -> Resu
     let mut states: Vec<StateAges> =
         State::ALL.iter().map(|state| StateAges { state: state.name(), cards: 0, ages: bands() }).collect();
     let (mut expired, mut purges) = (0, Purges::default());
-    for card in tables.cards(id, None, false)? {
+    for card in tables.outlines(id, None)? {
         let card = card?;
         let (rule, life) = (book.of(&card), life(&card));
         let mut since = card.reference();

@@ -227,12 +227,17 @@ impl Tenant {
     /// [`Error::InvalidArgument`] when it is not said which.
     pub fn forget(&self, request: Forget) -> Result<Forgotten> {
         let by_id = !request.ids.is_empty() || request.id.is_some();
+        let mut unsure = Vec::new();
         let ids = match (&request.filter, &request.about) {
             (Some(_), _) if by_id => return Err(Error::invalid("filter", "give ids or a filter, not both")),
             (_, Some(_)) if by_id => return Err(Error::invalid("about", "give ids or about, not both")),
             (Some(_), Some(_)) => return Err(Error::invalid("about", "give a filter or about, not both")),
             (Some(filter), None) => recall::read::matching(self, filter, self.now())?,
-            (None, Some(about)) => recall::about::find(self, about, self.now())?,
+            (None, Some(about)) => {
+                let found = recall::about::find(self, about, self.now())?;
+                unsure = found.unsure;
+                found.cards
+            }
             (None, None) if by_id => request.id.into_iter().chain(request.ids.iter().copied()).collect(),
             (None, None) => {
                 return Err(Error::invalid("id", "say what to forget: id, ids, filter or about"));
@@ -244,6 +249,7 @@ impl Tenant {
             tenant: self.name.clone(),
             ids,
             chosen: by_id.then_some(()).is_none(),
+            unsure,
             filter: request.filter,
             reason: why,
             dry_run: request.dry_run,
@@ -291,7 +297,7 @@ impl Tenant {
         let Some(tenant) = tables.tenant_id(&self.name)? else { return Ok(figures) };
         let rules = self.store.life_rules(tenant)?;
         let now = self.now();
-        for card in tables.cards(tenant, None, false)? {
+        for card in tables.outlines(tenant, None)? {
             let card = card?;
             let (life, rule) = (life(&card), rules.of(card.track, &card.category));
             let state = match rules.state(&life, &rule, now) {

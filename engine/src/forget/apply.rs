@@ -5,15 +5,19 @@
 //! was cut short, or is carried out by two at once, does every item once.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use crate::card::{Card, CardId, LinkKind, Reason, State};
+use crate::forget::budget::{Budgets, go_together, is_over_budget};
 use crate::forget::erase::erase;
 use crate::forget::feedback::archive;
 use crate::forget::merge::{merged, taken_over};
 use crate::forget::request::forget;
 use crate::forget::run::{Beside, RunItem, RunRecord};
-use crate::forget::{lookup_keys, mark, release_lookups};
-use crate::learn::{Reading, is_kept, register};
+use crate::forget::{lookup_keys, mark, regain_lookups, release_lookups};
+use crate::index::partition::statement;
+use crate::judge::{self, Relation};
+use crate::learn::{self, Reading, is_kept, register, relation_of};
 use crate::store::{Batch, Lookup, LookupKey, ModelRecord, ReadBytes, TableId, Tables, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Action, PlanItem, RunId};
@@ -35,6 +39,8 @@ pub(crate) struct Piece {
     pub(crate) items: Vec<PlanItem>,
     /// Vectors of texts that are to be made, by text.
     pub(crate) vectors: MadeVectors,
+    /// What says how many cards are too many, where items depend on it.
+    pub(crate) budgets: Option<Arc<Budgets>>,
     pub(crate) now: Timestamp,
 }
 
@@ -54,8 +60,9 @@ pub(crate) fn piece_of(items: &mut impl Iterator<Item = Result<(u32, PlanItem)>>
     let mut items = items.peekable();
     while let Some(item) = items.next_if(|item| match item {
         Ok((_, item)) => {
-            let together = piece.last().is_some_and(|last| last.into.is_some() && last.into == item.into);
-            piece.len() < PIECE || together
+            let last = piece.last();
+            let together = last.is_some_and(|last| last.into.is_some() && last.into == item.into);
+            (piece.len() < PIECE || together) && last.is_none_or(|last| go_together(last, item))
         }
         Err(_) => true,
     }) {
@@ -75,25 +82,44 @@ impl Piece {
         if stands != self.first {
             return Ok(stands);
         }
-        let mut number = self.first;
+        // All items depend on the same budget, or none does.
+        let budgeted = self.items.first().filter(|item| is_over_budget(item));
+        let budget = self.budgets.as_ref().zip(budgeted);
+        let mut beyond = u64::MAX;
+        if let Some((budgets, item)) = budget {
+            match budgets.beyond(batch, item, self.now)? {
+                Some(count) => beyond = count,
+                None => return Ok(self.first),
+            }
+        }
+        let mut all_done = Vec::with_capacity(self.items.len());
         let mut rest = self.items.as_slice();
         while let Some(item) = rest.first() {
             // What makes one card of several, and what is erased, is done together.
             let together = |other: &&PlanItem| {
                 other.action == item.action
                     && match item.action {
-                        Action::Merge => other.into == item.into,
+                        Action::Merge | Action::Supersede => other.into == item.into,
                         action => action == Action::Purge,
                     }
             };
             let (group, after) = rest.split_at(rest.iter().take_while(together).count().max(1));
-            for done in self.execute(batch, group, &record)? {
-                record.count(&done);
-                batch.put_item(TableId::RunItems, self.tenant, (self.run.0, number), &done)?;
-                number += 1;
+            let all = match beyond {
+                0 => vec![RunItem::skipped(item.id, item.action, "within_budget")],
+                _ => self.execute(batch, group, &record)?,
+            };
+            if budget.is_some() {
+                beyond -= all.iter().filter(|done| done.why.is_none()).count() as u64;
             }
+            all.iter().for_each(|done| record.count(done));
+            all_done.extend(all);
             rest = after;
         }
+        if let Some((budgets, item)) = budget {
+            budgets.note(batch, &item.rule, beyond)?;
+        }
+        batch.put_items(TableId::RunItems, self.tenant, (self.run.0, self.first), &all_done)?;
+        let number = self.first + all_done.len() as u32;
         record.done.insert(self.tenant.0, number);
         batch.put_document(TableId::Runs, self.scope, self.run.0, &record)?;
         Ok(number)
@@ -103,6 +129,7 @@ impl Piece {
         let item = &group[0];
         match item.action {
             Action::Merge => return self.merge(batch, group, record),
+            Action::Supersede => return self.supersede(batch, group, record),
             Action::Purge => return self.purge(batch, group),
             _ => {}
         }
@@ -127,7 +154,7 @@ impl Piece {
                 done(archive(batch, self.tenant, self.with(card, item, "archived", record), self.now)?)
             }
             Action::Consolidate => self.consolidate(batch, item, before, record),
-            Action::Merge | Action::Purge => skipped("changed"),
+            Action::Merge | Action::Supersede | Action::Purge => skipped("changed"),
         }
     }
 
@@ -171,26 +198,10 @@ impl Piece {
 
     /// Lets one card take over those that say the same.
     fn merge(&self, batch: &mut Batch<'_>, group: &[PlanItem], record: &RunRecord) -> Result<Vec<RunItem>> {
-        let all_skipped =
-            |why| Ok(group.iter().map(|item| RunItem::skipped(item.id, item.action, why)).collect());
-        let Some(into) = group[0].into else { return all_skipped("gone") };
-        let Some(survivor) = batch.tables().card(self.tenant, into)? else { return all_skipped("gone") };
-        if mark(&survivor)? != group[0].into_mark {
-            return all_skipped("changed");
-        }
-        let mut done = Vec::with_capacity(group.len());
-        let mut members = Vec::new();
-        for item in group {
-            let card = batch.tables().card(self.tenant, item.id)?;
-            let why = match &card {
-                Some(card) => changed(item, card)?,
-                None => Some("gone"),
-            };
-            match (card, why) {
-                (Some(card), None) => members.push((item, card)),
-                (_, why) => done.push(RunItem::skipped(item.id, item.action, why.unwrap_or("gone"))),
-            }
-        }
+        let Members { survivor, members, mut done } = match self.members(batch, group)? {
+            Ok(members) => members,
+            Err(skipped) => return Ok(skipped),
+        };
         if members.is_empty() {
             return Ok(done);
         }
@@ -215,15 +226,87 @@ impl Piece {
         }
         let card = batch.revise(self.tenant, card, vector, self.now)?;
         register(batch, self.tenant, &card, &Reading::default())?;
+        self.note_beside(batch, &mut done, led, Beside { id: card.id, before, after: card.version })?;
+        Ok(done)
+    }
+
+    /// Lets a card that was told later take the place of those that say otherwise.
+    fn supersede(
+        &self,
+        batch: &mut Batch<'_>,
+        group: &[PlanItem],
+        record: &RunRecord,
+    ) -> Result<Vec<RunItem>> {
+        let Members { survivor, members, mut done } = match self.members(batch, group)? {
+            Ok(members) => members,
+            Err(skipped) => return Ok(skipped),
+        };
+        if members.is_empty() {
+            return Ok(done);
+        }
+        let touched: Vec<&Card> = members.iter().map(|(_, card)| card).chain([&survivor]).collect();
+        let led = Led::before(batch, self.tenant, &touched)?;
+        let (before, analysis) = (survivor.version, judge::analyze(statement(&survivor)));
+        let mut card = self.with(survivor.clone(), &group[0], "superseding", record);
+        members.iter().for_each(|(_, old)| card.link(old.id, LinkKind::Supersedes));
+        for (item, old) in members {
+            let (id, version, polarity) = (old.id, old.version, old.polarity);
+            let theirs = judge::analyze(statement(&old));
+            let relation = relation_of((&theirs, polarity), (&analysis, survivor.polarity));
+            let by = Card { reason: self.reason(item, "superseded", record), ..card.clone() };
+            let overturned = relation == Relation::Opposite;
+            learn::supersede(batch, self.tenant, old, &by, overturned, self.now)?;
+            if let Some(old) = batch.tables().card(self.tenant, id)? {
+                release_lookups(batch, self.tenant, &old)?;
+            }
+            done.push(RunItem::done(id, item.action, (version, version + 1)));
+        }
+        let card = batch.revise(self.tenant, card, None, self.now)?;
+        regain_lookups(batch, self.tenant, &card)?;
+        self.note_beside(batch, &mut done, led, Beside { id: card.id, before, after: card.version })?;
+        Ok(done)
+    }
+
+    /// The cards of items that make one of several, as far as they are as they were; all of the
+    /// items as left alone where the card that stays is not.
+    fn members<'p>(
+        &self,
+        batch: &Batch<'_>,
+        group: &'p [PlanItem],
+    ) -> Result<std::result::Result<Members<'p>, Vec<RunItem>>> {
+        let all_skipped =
+            |why| Ok(Err(group.iter().map(|item| RunItem::skipped(item.id, item.action, why)).collect()));
+        let Some(into) = group[0].into else { return all_skipped("gone") };
+        let Some(survivor) = batch.tables().card(self.tenant, into)? else { return all_skipped("gone") };
+        if mark(&survivor)? != group[0].into_mark {
+            return all_skipped("changed");
+        }
+        let (mut members, mut done) = (Vec::new(), Vec::with_capacity(group.len()));
+        for item in group {
+            let card = batch.tables().card(self.tenant, item.id)?;
+            let why = match &card {
+                Some(card) => changed(item, card)?,
+                None => Some("gone"),
+            };
+            match (card, why) {
+                (Some(card), None) => members.push((item, card)),
+                (_, why) => done.push(RunItem::skipped(item.id, item.action, why.unwrap_or("gone"))),
+            }
+        }
+        Ok(Ok(Members { survivor, members, done }))
+    }
+
+    /// Notes with the items of a group what has become of the card that stays, and of look-ups.
+    fn note_beside(&self, batch: &Batch<'_>, done: &mut [RunItem], led: Led, beside: Beside) -> Result<()> {
         let lookups = led.changed(batch, self.tenant)?;
         for item in done.iter_mut().filter(|item| item.why.is_none()) {
-            item.beside = Some(Beside { id: card.id, before, after: card.version });
+            item.beside = Some(beside);
         }
         // The first one is taken back last.
         if let Some(first) = done.iter_mut().find(|item| item.why.is_none()) {
             first.lookups = lookups;
         }
-        Ok(done)
+        Ok(())
     }
 
     /// Makes the card that sums several up, or brings it up to date; these stay as they are.
@@ -302,6 +385,13 @@ impl Piece {
         }
         Ok(Some(vector.clone()))
     }
+}
+
+/// Cards that become one, and those that cannot.
+struct Members<'p> {
+    survivor: Card,
+    members: Vec<(&'p PlanItem, Card)>,
+    done: Vec<RunItem>,
 }
 
 /// The cards that a card sums up.

@@ -15,6 +15,7 @@ use crate::Result;
 use crate::card::{CONSOLIDATED, Card, CardId, Polarity, State, Track, category};
 use crate::forget::apply::sources_of;
 use crate::forget::due::{RuleBook, life};
+use crate::forget::duplicates::UNDONE;
 use crate::forget::plan::{Found, Planner};
 use crate::forget::summary::{Kind, Summary, summarize};
 use crate::index::partition::statement;
@@ -286,12 +287,16 @@ impl<T: ReadBytes> Planner<'_, T> {
         found: &mut Found,
         book: &mut RuleBook<'_>,
     ) -> Result<()> {
+        if let Some(present) = &present
+            && self.is_refused(present, &sources)?
+        {
+            return Ok(());
+        }
         let latest = sources.iter().map(|source| source.recorded_at).max();
         let present = match present {
-            // What was taken back may be done again; what was forgotten, or contradicted since,
-            // is not brought back by what it was made of.
+            // What was forgotten, or contradicted since, is not brought back by what it was made of.
             Some(gone) if !is_kept(&gone, self.now) => {
-                let undone = gone.state == State::Forgotten && gone.reason.action == "undone";
+                let undone = gone.state == State::Forgotten && gone.reason.action == UNDONE;
                 if !undone && latest.is_none_or(|latest| latest <= gone.updated_at) {
                     return Ok(());
                 }
@@ -334,6 +339,17 @@ impl<T: ReadBytes> Planner<'_, T> {
         item.make = Some(Box::new(card));
         found.items.push(item);
         Ok(())
+    }
+
+    /// True when the summing up was taken back and none of the sources has changed since.
+    fn is_refused(&self, summary: &Card, sources: &[Card]) -> Result<bool> {
+        if summary.reason.action != UNDONE || summary.version < 2 {
+            return Ok(false);
+        }
+        let before = self.tables.version(self.tenant, summary.id, summary.version - 1)?;
+        let mentions = sources.iter().fold(0, |sum: u32, source| sum.saturating_add(source.mention_count));
+        let same = |before: Card| before.reason.action == "consolidated" && mentions <= before.mention_count;
+        Ok(before.is_some_and(same) && sources.iter().all(|source| source.updated_at <= summary.updated_at))
     }
 
     /// True when a caller has had one of the sources forgotten: their words must not live on

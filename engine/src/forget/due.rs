@@ -112,7 +112,7 @@ fn build<T: ReadBytes>(
 ) -> Result<(Progress, Vec<(Timestamp, CardId)>)> {
     let (mut next, mut due) = (held.clone(), Vec::new());
     next.building = false;
-    for card in tables.cards(tenant, held.after, false)? {
+    for card in tables.outlines(tenant, held.after)? {
         if next.cards - held.cards >= PIECE as u64 {
             next.building = true;
             break;
@@ -158,7 +158,7 @@ fn follow<T: ReadBytes>(
     let mut due = Vec::new();
     for id in changed {
         *read += 1;
-        if let Some(card) = tables.card(tenant, id)? {
+        if let Some(card) = tables.outline(tenant, id)? {
             due.extend(life(&card).next(book.of(&card)).map(|(at, _)| (at, card.id)));
         }
     }

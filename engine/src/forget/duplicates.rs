@@ -5,22 +5,28 @@
 //! the rules of `learn` and `judge` would compare them with. The first of the cards that say
 //! the same survives, and each of the others joins it by a comparison of the two, and of all
 //! that have joined before: what is like a card that is like another is not like that one.
-//! What contradicts, or gives another value, is found on the way and left as it is.
+//! What contradicts, or gives another value, is found on the way (`contradictions`). What was made
+//! one and taken back is not proposed again as long as neither card has changed since.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::Result;
 use crate::card::{Card, CardId, LinkKind, Role, Track};
+use crate::forget::contradictions::{Otherwise, Replaced, contradictions};
 use crate::forget::due::{RuleBook, life};
 use crate::forget::mark;
 use crate::forget::plan::{Found, MERGED, Planner};
+use crate::forget::resolve::Resolved;
 use crate::index::cosine;
-use crate::index::partition::statement;
+use crate::index::partition::{Partition, statement};
 use crate::judge::{self, Analysis, Relation};
 use crate::learn::compare::{are_about_the_same, are_compatible};
 use crate::learn::{is_kept, relation_of};
-use crate::store::{ChangeKind, ReadBytes};
+use crate::store::{ChangeKind, Lookup, LookupKey, ReadBytes};
 use crate::verbs::Action;
+
+/// What the history says of a card that a run had changed and that is as it was before.
+pub(super) const UNDONE: &str = "undone";
 
 /// Changed cards that one plan looks at; the next one goes on with the rest.
 const LOOKED_AT: usize = 2000;
@@ -29,10 +35,19 @@ const LOOKED_AT: usize = 2000;
 pub(super) struct Told {
     pub(super) card: Card,
     /// What the rules read in what it states; of an event nothing but its words counts.
-    analysis: Analysis,
+    pub(super) analysis: Analysis,
     vector: Option<Vec<f32>>,
     /// What the card stated in its first wording, where that was another one.
     first: Option<Analysis>,
+    /// The cards with which a plan had to do it before that was taken back.
+    apart: HashSet<CardId>,
+}
+
+impl Told {
+    /// True when the two were one, or one took the other's place, and somebody took that back.
+    pub(super) fn refuses(&self, other: &Self) -> bool {
+        self.apart.contains(&other.card.id) && other.apart.contains(&self.card.id)
+    }
 }
 
 /// Cards that say the same: the first, and with each other one how alike it is to the first.
@@ -75,6 +90,10 @@ impl<T: ReadBytes> Planner<'_, T> {
         for told in kinds.into_values() {
             let Some(first) = told.first() else { continue };
             let rule = book.of(&first.card).clone();
+            let told = self.find_replaced(told, &rule, found, taken, leaving)?;
+            if !self.wants(Action::Merge) {
+                continue;
+            }
             for group in groups(&told, rule.similarity as f32) {
                 let survivor = &told[group.survivor].card;
                 let into_mark = mark(survivor)?;
@@ -106,6 +125,41 @@ impl<T: ReadBytes> Planner<'_, T> {
         Ok(())
     }
 
+    /// Finds what does not hold any more because of what was told later; gives the others.
+    fn find_replaced(
+        &self,
+        told: Vec<Told>,
+        rule: &Resolved,
+        found: &mut Found,
+        taken: &mut HashSet<CardId>,
+        leaving: &mut u64,
+    ) -> Result<Vec<Told>> {
+        if !self.wants(Action::Supersede) {
+            return Ok(told);
+        }
+        let mut of_it = HashSet::new();
+        for Replaced { old, by, why } in contradictions(&told, self.now) {
+            of_it.extend([old, by]);
+            if !self.admits(found, leaving, Action::Supersede) {
+                continue;
+            }
+            let (card, by) = (&told[old].card, &told[by].card);
+            let words = match why {
+                Otherwise::Opposite => "contrary statement",
+                Otherwise::Value => "another value",
+            };
+            let because = format!("{words} ({})", rule.origins.merge);
+            let mut item = self.item(card, rule, Action::Supersede, because)?;
+            (item.into, item.into_mark) = (Some(by.id), mark(by)?);
+            item.figures.since = Some(by.start());
+            taken.extend([card.id, by.id]);
+            found.items.push(item);
+        }
+        // One step at a time: what says the same as one of these is for the next plan.
+        let mut at = 0..told.len();
+        Ok(told.into_iter().filter(|_| at.next().is_some_and(|at| !of_it.contains(&at))).collect())
+    }
+
     /// The cards that changed after a position of the log, the position up to which that is
     /// so, and whether there are more.
     fn changed_since(&self, done: u64) -> Result<(BTreeSet<CardId>, u64, bool)> {
@@ -134,6 +188,7 @@ impl<T: ReadBytes> Planner<'_, T> {
         let (mut kinds, mut read) = (Kinds::new(), HashSet::new());
         let mut hashes: BTreeMap<Track, BTreeSet<u64>> = BTreeMap::new();
         let mut moments: HashMap<Track, HashSet<Moment>> = HashMap::new();
+        let mut claims = Claims::default();
         for id in changed {
             let Some(told) = self.told(*id, found, book, taken, &mut read)? else { continue };
             match Moment::of(&told.card) {
@@ -141,6 +196,7 @@ impl<T: ReadBytes> Planner<'_, T> {
                     moments.entry(told.card.track).or_default().insert(moment);
                 }
                 None => {
+                    claims.add(&told.card);
                     let mine = told.analysis.lookup_hashes();
                     hashes.entry(told.card.track).or_default().extend(mine.into_iter().flatten());
                 }
@@ -155,6 +211,7 @@ impl<T: ReadBytes> Planner<'_, T> {
             }
             let slot = (self.partitions)(*track)?;
             let partition = slot.read()?;
+            others.extend(claims.held_in(&partition));
             for hash in hashes.into_iter().flatten() {
                 others.extend(partition.by_hash(*hash));
             }
@@ -203,7 +260,8 @@ impl<T: ReadBytes> Planner<'_, T> {
         }
         if card.is_event() {
             let analysis = judge::analyze(&card.content);
-            return Ok(Some(Told { card, analysis, vector: None, first: None }));
+            let apart = self.apart(&card)?;
+            return Ok(Some(Told { card, analysis, vector: None, first: None, apart }));
         }
         let analysis = judge::analyze(statement(&card));
         // "Now it is red" says by itself nothing that another card could say as well.
@@ -211,6 +269,7 @@ impl<T: ReadBytes> Planner<'_, T> {
             return Ok(None);
         }
         let vector = self.tables.vector(self.tenant, &card)?;
+        let apart = self.apart(&card)?;
         let first = match card.version {
             1 => None,
             _ => {
@@ -218,7 +277,58 @@ impl<T: ReadBytes> Planner<'_, T> {
             }
         };
         let first = first.map(|first| judge::analyze(statement(&first)));
-        Ok(Some(Told { card, analysis, vector, first }))
+        Ok(Some(Told { card, analysis, vector, first, apart }))
+    }
+
+    /// The cards with which one had been made one, or whose place one of the two had taken, before
+    /// that was taken back: it says so itself, until it changes.
+    fn apart(&self, card: &Card) -> Result<HashSet<CardId>> {
+        if card.reason.action != UNDONE || card.version < 2 {
+            return Ok(HashSet::new());
+        }
+        let before = self.tables.version(self.tenant, card.id, card.version - 1)?;
+        let before = before.filter(|before| {
+            matches!(before.reason.action.as_str(), "merged" | "superseded" | "superseding")
+        });
+        let links = before.map(|before| before.links).unwrap_or_default();
+        let ours = |kind| matches!(kind, LinkKind::Supersedes | LinkKind::SupersededBy);
+        Ok(links.into_iter().filter(|link| ours(link.kind)).map(|link| link.to).collect())
+    }
+}
+
+/// What only one card may claim: the value of a fact, a merge key.
+#[derive(Default)]
+struct Claims {
+    /// By the key of the entity.
+    facts: BTreeMap<String, HashSet<LookupKey>>,
+    keys: HashSet<String>,
+}
+
+impl Claims {
+    fn add(&mut self, card: &Card) {
+        if let Some(fact) = card.fact.as_ref().filter(|_| !card.is_relation()) {
+            let key = Lookup::Fact(fact).key();
+            self.facts.entry(judge::name_key(&fact.entity)).or_default().insert(key);
+        }
+        self.keys.extend(card.merge_key.clone());
+    }
+
+    /// The cards of a partition that claim one of these.
+    fn held_in(&self, partition: &Partition) -> Vec<CardId> {
+        let mut found = Vec::new();
+        for (entity, facts) in &self.facts {
+            let rows = partition.named().others(entity).iter().map(|row| &partition.row(*row).card);
+            let claims = |card: &&Card| {
+                card.fact.as_ref().is_some_and(|fact| facts.contains(&Lookup::Fact(fact).key()))
+            };
+            found.extend(rows.filter(claims).map(|card| card.id));
+        }
+        if !self.keys.is_empty() {
+            let rows = partition.rows().iter().map(|row| &row.card);
+            let claims = |card: &&Card| card.merge_key.as_ref().is_some_and(|key| self.keys.contains(key));
+            found.extend(rows.filter(claims).map(|card| card.id));
+        }
+        found
     }
 }
 
@@ -260,8 +370,9 @@ pub(super) fn groups(told: &[Told], similarity: f32) -> Vec<Group> {
         let joined = candidates.into_iter().find_map(|group| {
             let known = &groups[group];
             let likeness = likeness(&told[known.survivor], card, similarity)?;
-            let with_all =
-                known.others.iter().all(|(other, _)| likeness_is_possible(&told[*other].card, &card.card));
+            let with_all = known.others.iter().all(|(other, _)| {
+                likeness_is_possible(&told[*other].card, &card.card) && !told[*other].refuses(card)
+            });
             (with_all && !card.card.pinned).then_some((group, likeness))
         });
         match joined {
@@ -278,7 +389,7 @@ pub(super) fn groups(told: &[Told], similarity: f32) -> Vec<Group> {
 
 /// How two cards say the same; `None` when they do not, or it is not certain.
 fn likeness(survivor: &Told, other: &Told, similarity: f32) -> Option<Likeness> {
-    if !likeness_is_possible(&survivor.card, &other.card) {
+    if !likeness_is_possible(&survivor.card, &other.card) || survivor.refuses(other) {
         return None;
     }
     let (mine, theirs) = (&survivor.analysis, &other.analysis);

@@ -4,7 +4,7 @@
 //! that is read again is told from something new. What is told anew, at a later time, is no
 //! return of the old: it is remembered, and lifts the tombstone.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::card::{Card, CardId};
 use crate::forget::erasure::{CardFingerprints, Fingerprint, Key, PER_CARD, Tombstone};
@@ -97,13 +97,15 @@ fn drop_words(batch: &mut Batch<'_>, tenant: TenantId, ids: &[CardId]) -> Result
         made.is_some_and(|card| card.links.iter().any(|link| ids.contains(&link.to)))
             || (made.is_some() && ids.contains(&item.id))
     };
-    let found: Vec<((u64, u32), PlanItem)> = batch
-        .tables()
-        .all_items::<PlanItem>(TableId::PlanItems, tenant)?
-        .filter(|entry| entry.as_ref().map_or(true, |(_, item)| cites(item)))
-        .collect::<Result<_>>()?;
-    for (at, item) in found {
-        batch.put_item(TableId::PlanItems, tenant, at, &PlanItem { make: None, ..item })?;
+    let mut found: BTreeMap<u64, BTreeMap<u32, PlanItem>> = BTreeMap::new();
+    for entry in batch.tables().items_with_words::<PlanItem>(TableId::PlanItems, tenant)? {
+        let ((plan, at), item) = entry?;
+        if cites(&item) {
+            found.entry(plan).or_default().insert(at, PlanItem { make: None, ..item });
+        }
+    }
+    for (plan, items) in found {
+        batch.replace_items(TableId::PlanItems, tenant, plan, items)?;
     }
     Ok(())
 }
@@ -175,19 +177,36 @@ pub(crate) fn admit_to(batch: &Batch<'_>, name: &str, card: &Card, dated: bool) 
     }
 }
 
-/// Takes who and why out of the runs that have changed cards which are gone by now.
+/// Takes who and why out of the runs that have changed cards which are gone by now, and hashes of
+/// these cards out of plans and runs.
 pub(crate) fn forget_reasons(batch: &mut Batch<'_>, tenant: TenantId, gone: &HashSet<CardId>) -> Result<()> {
     if gone.is_empty() {
         return Ok(());
     }
-    let mut runs = BTreeSet::new();
+    let mut runs: BTreeMap<u64, BTreeMap<u32, RunItem>> = BTreeMap::new();
     for item in batch.tables().all_items::<RunItem>(TableId::RunItems, tenant)? {
-        let ((run, _), item) = item?;
-        if gone.contains(&item.id) {
-            runs.insert(run);
+        let ((run, at), item) = item?;
+        let beside = item.beside.is_some_and(|beside| gone.contains(&beside.id));
+        if gone.contains(&item.id) || beside {
+            let hashes = runs.entry(run).or_default();
+            // The first item of those that became one has the look-ups of all.
+            if !item.lookups.is_empty() {
+                hashes.insert(at, RunItem { lookups: vec![], ..item });
+            }
         }
     }
-    for run in runs {
+    let mut plans: BTreeMap<u64, BTreeMap<u32, PlanItem>> = BTreeMap::new();
+    for item in batch.tables().all_items::<PlanItem>(TableId::PlanItems, tenant)? {
+        let ((plan, at), item) = item?;
+        if gone.contains(&item.id) || item.into.is_some_and(|into| gone.contains(&into)) {
+            plans.entry(plan).or_default().insert(at, PlanItem { mark: 0, into_mark: 0, ..item });
+        }
+    }
+    for (plan, items) in plans {
+        batch.replace_items(TableId::PlanItems, tenant, plan, items)?;
+    }
+    for (run, hashes) in runs {
+        batch.replace_items(TableId::RunItems, tenant, run, hashes)?;
         for scope in [tenant, STORE] {
             let record = batch.tables().document::<RunRecord>(TableId::Runs, scope, run)?;
             // Who carries a plan out for a tenant of many says nothing of this one's cards.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::resolve::Resolved;
 use crate::card::{STATED_CONFIDENCE, State};
 use crate::time::{Duration, Timestamp};
+use crate::verbs::Action;
 
 /// Microseconds of 24 hours.
 pub(super) const MICROS_PER_DAY: f64 = 86_400_000_000.0;
@@ -33,32 +34,6 @@ pub struct Life {
     pub pinned: bool,
     /// Where it is in its life.
     pub state: State,
-}
-
-/// What rules do with a card. Where several are due at once, the one that comes first here is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// Its time is over: it is forgotten, and can be restored until it is purged.
-    Expire,
-    /// It was forgotten long ago: it is removed for good.
-    Purge,
-    /// Its confidence has fallen too low: it leaves active memory for the cold tier.
-    Fade,
-    /// Nobody has come back to it for long: it goes to the cold tier.
-    Archive,
-}
-
-impl Action {
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Expire => "expire",
-            Self::Purge => "purge",
-            Self::Fade => "fade",
-            Self::Archive => "archive",
-        }
-    }
 }
 
 /// What is to be done with a card, and why.

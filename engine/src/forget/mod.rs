@@ -9,8 +9,10 @@
 //! knows nothing of questions and scores.
 
 pub(crate) mod apply;
+pub(crate) mod budget;
 pub mod chart;
 pub(crate) mod consolidate;
+mod contradictions;
 pub(crate) mod due;
 mod duplicates;
 pub(crate) mod erase;

@@ -12,13 +12,13 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use crate::Result;
 use crate::card::{Card, CardId, State, Track};
 use crate::forget::due::{RuleBook, life};
-use crate::forget::lifecycle::{self, Due};
+use crate::forget::lifecycle::Due;
 use crate::forget::mark;
 use crate::forget::policy::OverBudget;
 use crate::forget::resolve::{Budget, Policies, Resolved};
 use crate::index::cache::SlotRef;
 use crate::index::partition::Row;
-use crate::store::{ReadBytes, Tables, TenantId};
+use crate::store::{Item, ReadBytes, Tables, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Action, Figures, PlanId, PlanItem, Totals, Work};
 
@@ -37,6 +37,12 @@ pub(crate) struct PlanRecord {
     pub(crate) policy: String,
     pub(crate) notes: Vec<String>,
     pub(crate) work: Work,
+}
+
+impl Item for PlanItem {
+    fn holds_words(&self) -> bool {
+        self.make.is_some()
+    }
 }
 
 /// What a plan does in one tenant.
@@ -97,7 +103,7 @@ impl<T: ReadBytes> Planner<'_, T> {
                 self.find_over(&budget, &mut found, &mut book, &mut taken, &mut leaving)?;
             }
         }
-        if self.wants(Action::Merge) {
+        if self.wants(Action::Merge) || self.wants(Action::Supersede) {
             self.find_duplicates(&mut found, &mut book, &mut taken, &mut leaving)?;
         }
         found.items.sort_by(|a, b| (a.action, a.into, &a.rule, a.id).cmp(&(b.action, b.into, &b.rule, b.id)));
@@ -142,15 +148,14 @@ impl<T: ReadBytes> Planner<'_, T> {
                 continue;
             }
             let Some(due) = life.due_action(rule, self.now).filter(|_| seen.insert(id)) else { continue };
-            let action = action_of(due.action);
-            if self.wants(action) && self.admits(found, leaving, action) {
-                found.items.push(self.due_item(card, rule, &due, action)?);
+            if self.wants(due.action) && self.admits(found, leaving, due.action) {
+                found.items.push(self.due_item(card, rule, &due)?);
             }
         }
         Ok(())
     }
 
-    fn due_item(&self, card: &Card, rule: &Resolved, due: &Due, action: Action) -> Result<PlanItem> {
+    fn due_item(&self, card: &Card, rule: &Resolved, due: &Due) -> Result<PlanItem> {
         let origins = &rule.origins;
         let (origin, threshold) = match due.rule {
             "ttl" => (origins.ttl.to_string(), rule.ttl.map(days)),
@@ -159,7 +164,7 @@ impl<T: ReadBytes> Planner<'_, T> {
             "grace" => (origins.grace.to_string(), rule.grace.map(days)),
             _ => ("the card".to_owned(), None),
         };
-        let mut item = self.item(card, rule, action, format!("{} ({origin})", due.rule))?;
+        let mut item = self.item(card, rule, due.action, format!("{} ({origin})", due.rule))?;
         item.figures.since = Some(due.since);
         item.figures.threshold = threshold;
         Ok(item)
@@ -271,15 +276,6 @@ impl<T: ReadBytes> Planner<'_, T> {
 
 fn days(duration: crate::time::Duration) -> f64 {
     duration.as_micros() as f64 / 86_400_000_000.0
-}
-
-fn action_of(action: lifecycle::Action) -> Action {
-    match action {
-        lifecycle::Action::Expire => Action::Expire,
-        lifecycle::Action::Purge => Action::Purge,
-        lifecycle::Action::Fade => Action::Fade,
-        lifecycle::Action::Archive => Action::Archive,
-    }
 }
 
 /// Identifies what a plan says: the instant, and per tenant its name and items.

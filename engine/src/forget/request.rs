@@ -32,6 +32,8 @@ pub(crate) struct Forgetting {
     pub(crate) ids: Vec<CardId>,
     /// True when the cards were not named but found: those that are pinned stay.
     pub(crate) chosen: bool,
+    /// Cards that were left out because nobody can be sure that they are meant.
+    pub(crate) unsure: Vec<CardId>,
     /// Present when they were chosen by a condition: each must still satisfy it.
     pub(crate) filter: Option<Filter>,
     pub(crate) reason: Reason,
@@ -68,6 +70,8 @@ impl Forgetting {
                 }
             }
         }
+        let longer = |id: &CardId| Skipped { id: *id, why: "longer_name".into() };
+        answer.skipped.extend(self.unsure.iter().map(longer));
         if !items.is_empty() {
             answer.run = Some(self.record(batch, (tenant, before), &items)?);
         }
@@ -90,10 +94,8 @@ impl Forgetting {
             ..RunRecord::default()
         };
         record.done.insert(tenant.0, items.len() as u32);
-        for (item, number) in items.iter().zip(0..) {
-            record.count(item);
-            batch.put_item(TableId::RunItems, tenant, (run.0, number), item)?;
-        }
+        items.iter().for_each(|item| record.count(item));
+        batch.put_items(TableId::RunItems, tenant, (run.0, 0), items)?;
         batch.put_document(TableId::Runs, tenant, run.0, &record)?;
         Ok(run)
     }

@@ -49,6 +49,21 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The scope that is written in an [`Origin`]; `None` for what is none.
+    pub(crate) fn of_origin(origin: &str) -> Option<Self> {
+        let layers = ["tenant.", "store.", "built-in: "];
+        let scope = layers.iter().find_map(|layer| origin.strip_prefix(layer)).or_else(|| {
+            // No preset's name has a colon in it.
+            Some(origin.strip_prefix("preset ")?.split_once(": ")?.1)
+        })?;
+        match scope.split_once('.') {
+            _ if scope == "defaults" => Some(Self::Defaults),
+            Some(("tracks", track)) => Track::from_name(track).map(Self::Track),
+            Some(("categories", category)) => Some(Self::Category(category.to_owned())),
+            _ => None,
+        }
+    }
+
     /// True when cards of a track may belong to the scope.
     pub fn may_hold(&self, track: Track) -> bool {
         match self {

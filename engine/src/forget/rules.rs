@@ -46,6 +46,11 @@ impl LifeRules {
         self.expires
     }
 
+    /// True unless a policy has switched forgetting off.
+    pub(crate) fn enabled(&self) -> bool {
+        self.policies.enabled()
+    }
+
     /// True where cards leave active memory by age alone.
     pub(crate) fn fades(&self) -> bool {
         self.fades

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::card::CardId;
+use crate::store::Item;
 use crate::time::Timestamp;
 use crate::verbs::{Action, PlanId, RunId, RunTotals};
 
@@ -73,6 +74,12 @@ pub(crate) struct RunItem {
     pub(crate) lookups: Vec<(String, Option<CardId>)>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) undone: bool,
+}
+
+impl Item for RunItem {
+    fn holds_words(&self) -> bool {
+        false
+    }
 }
 
 impl RunItem {

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::lifecycle::{Action, Life};
+use super::lifecycle::Life;
 use super::policy::OverBudget;
 use super::resolve::{Budget, Policies, Resolved, RunLimits};
 use crate::card::{State, Track};
 use crate::time::{Duration, Timestamp};
+use crate::verbs::Action;
 use crate::{Error, Result};
 
 const DAY_MICROS: i64 = 86_400_000_000;
@@ -273,9 +274,11 @@ impl<'a> World<'a> {
     fn act(&mut self, index: usize, action: Action, at: Timestamp) {
         let piece = &mut self.pieces[index];
         match action {
-            Action::Expire => piece.life.state = State::Forgotten,
+            Action::Expire | Action::Forget => piece.life.state = State::Forgotten,
             Action::Fade | Action::Archive => piece.life.state = State::Archived,
             Action::Purge => piece.purged = true,
+            // What cards say to each other is not played.
+            Action::Merge | Action::Supersede | Action::Consolidate => {}
         }
         piece.life.updated_at = at;
         let next = piece.life.next(&self.rules[piece.rule]).map(|(at, _)| at);
@@ -304,7 +307,7 @@ impl<'a> World<'a> {
         worth.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let action = match budget.over_budget {
             OverBudget::Archive => Action::Archive,
-            OverBudget::Forget => Action::Expire,
+            OverBudget::Forget => Action::Forget,
         };
         let done = excess.min(worth.len() as u64).min(most);
         self.waiting += excess.min(worth.len() as u64) - done;

@@ -1,20 +1,23 @@
 //! What the card looks like that sums several up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Result;
 use crate::card::{
     CONSOLIDATION, Card, CardId, Limits, Link, LinkKind, Polarity, Provenance, Reason, STATED_CONFIDENCE,
     State, Track, category,
 };
+use crate::forget::contradictions::differ_in_time;
 use crate::index::partition::statement;
-use crate::judge::{self, Relation};
+use crate::judge::{self, Analysis, Relation};
 use crate::learn::{SOURCES_MAX, relation_of};
 
 /// Sources that a card is linked to: the newest ones.
 const LINKS: usize = 32;
 /// Bytes of a summary of several statements.
 const LONGEST: usize = 500;
+/// Bytes that the day of a statement may take.
+const DAY: usize = " (2025-03-10)".len();
 
 /// What the cards of a cluster have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,12 +204,17 @@ fn content(kind: Kind, sources: &[Card], present: Option<&Card>) -> Option<Strin
     }
 }
 
+/// The day from which on a card holds, or on which it happened.
+fn day(card: &Card) -> String {
+    card.start().to_string().chars().take_while(|c| *c != 'T').collect()
+}
+
 fn states_the_same(a: &Card, b: &Card) -> bool {
     let (mine, theirs) = (judge::analyze(statement(a)), judge::analyze(statement(b)));
     matches!(relation_of((&mine, a.polarity), (&theirs, b.polarity)), Relation::Identical | Relation::Same)
 }
 
-/// The distinct statements, each on a line, as far as there is room: whole ones, so that no
+/// The distinct statements, each on a line, with its day where another one says otherwise, as far as there is room: whole ones, so that no
 /// name, number, date or "not" is cut off. What rules something out finds room first.
 fn list(sources: &[Card]) -> Option<String> {
     let mut distinct: Vec<&Card> = Vec::new();
@@ -220,15 +228,27 @@ fn list(sources: &[Card]) -> Option<String> {
         |card: &Card| card.polarity == Polarity::Excluded || judge::excluded_object(&card.content).is_some();
     let (first, then): (Vec<&Card>, Vec<&Card>) = distinct.iter().copied().partition(|card| excludes(card));
     let mut room = LONGEST;
-    let mut kept: BTreeSet<CardId> = BTreeSet::new();
+    let mut kept: BTreeMap<CardId, Analysis> = BTreeMap::new();
     for card in first.into_iter().chain(then) {
-        let length = card.content.trim().len() + usize::from(!kept.is_empty());
+        let length = card.content.trim().len() + DAY + usize::from(!kept.is_empty());
         if length <= room {
             room -= length;
-            kept.insert(card.id);
+            kept.insert(card.id, judge::analyze(statement(card)));
         }
     }
-    let lines: Vec<&str> =
-        distinct.iter().filter(|card| kept.contains(&card.id)).map(|card| card.content.trim()).collect();
+    distinct.retain(|card| kept.contains_key(&card.id));
+    // What held at different times must not stand side by side as if it held at once.
+    let read = |card: &Card| kept.get(&card.id);
+    let changes = |card: &Card, analysis: &Analysis| {
+        let others = distinct.iter().filter(|other| other.id != card.id);
+        others
+            .filter_map(|other| Some((*other, read(other)?)))
+            .any(|other| differ_in_time(other, (card, analysis)))
+    };
+    let line = |card: &&Card| match read(card).is_some_and(|analysis| changes(card, analysis)) {
+        true => format!("{} ({})", card.content.trim(), day(card)),
+        false => card.content.trim().to_owned(),
+    };
+    let lines: Vec<String> = distinct.iter().map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -3,6 +3,9 @@
 //! Each card gets the fields of its version before the run, as a new version: the history of
 //! what happened in between stays. A card that was changed since the run is left alone.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use crate::card::{Card, CardId, Reason, State};
 use crate::forget::request::forget;
 use crate::forget::run::{Beside, RunItem};
@@ -20,8 +23,8 @@ pub(crate) const PIECE: usize = 128;
 pub(crate) struct Undoing {
     pub(crate) run: RunId,
     pub(crate) tenant: TenantId,
-    /// Numbers of the items, the last first.
-    pub(crate) numbers: Vec<u32>,
+    /// Numbers of the items.
+    pub(crate) numbers: Range<u32>,
     pub(crate) reason: Reason,
     pub(crate) now: Timestamp,
 }
@@ -30,23 +33,26 @@ pub(crate) struct Undoing {
 pub(crate) type Outcome = (CardId, Option<&'static str>);
 
 impl Undoing {
-    /// Takes the items back; each is noted as undone in the same transaction.
+    /// Takes the items back, the last first; each is noted as undone in the same transaction.
     pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Vec<Outcome>> {
-        let mut outcomes = Vec::with_capacity(self.numbers.len());
-        for number in &self.numbers {
-            let found =
-                batch.tables().items::<RunItem>(TableId::RunItems, self.tenant, self.run.0, *number)?.next();
-            let Some((_, item)) = found.transpose()?.filter(|(found, _)| found == number) else { continue };
+        let (run, Range { start, end }) = (self.run.0, self.numbers.clone());
+        let items: Vec<(u32, RunItem)> = batch
+            .tables()
+            .items(TableId::RunItems, self.tenant, run, start)?
+            .take_while(|item| item.as_ref().map_or(true, |(number, _)| *number < end))
+            .collect::<Result<_>>()?;
+        let (mut outcomes, mut undone) = (Vec::with_capacity(items.len()), BTreeMap::new());
+        for (number, item) in items.into_iter().rev() {
             if item.why.is_some() || item.undone {
                 continue;
             }
             let why = self.take_back(batch, &item)?;
-            if why.is_none() {
-                let undone = RunItem { undone: true, ..item.clone() };
-                batch.put_item(TableId::RunItems, self.tenant, (self.run.0, *number), &undone)?;
-            }
             outcomes.push((item.id, why));
+            if why.is_none() {
+                undone.insert(number, RunItem { undone: true, ..item });
+            }
         }
+        batch.replace_items(TableId::RunItems, self.tenant, run, undone)?;
         Ok(outcomes)
     }
 

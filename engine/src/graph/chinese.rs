@@ -1,5 +1,8 @@
 //! Chinese names, by surnames, titles and endings, in contexts where they are safe.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::concept::Concept;
 use super::latin;
 use super::lexicon::Tag;
@@ -40,13 +43,22 @@ fn is_grammar(token: &Token) -> bool {
     )
 }
 
-fn is_surname(finder: &Finder<'_, '_>, at: usize) -> bool {
-    use std::collections::HashSet;
-    use std::sync::LazyLock;
+/// True for a character that is a surname.
+pub(crate) fn is_surname_character(c: char) -> bool {
     static KNOWN: LazyLock<HashSet<char>> = LazyLock::new(|| SURNAMES.chars().collect());
+    KNOWN.contains(&c)
+}
+
+/// True for a character of which given names are usually made.
+pub(crate) fn is_given_character(c: char) -> bool {
+    static KNOWN: LazyLock<HashSet<char>> = LazyLock::new(|| GIVEN_CHARACTERS.chars().collect());
+    KNOWN.contains(&c)
+}
+
+fn is_surname(finder: &Finder<'_, '_>, at: usize) -> bool {
     is_one(finder, at)
         && !finder.token(at).is_some_and(is_grammar)
-        && finder.key(at).chars().next().is_some_and(|surname| KNOWN.contains(&surname))
+        && finder.key(at).chars().next().is_some_and(is_surname_character)
 }
 
 /// 上海交通大学, 腾讯公司: a name before a word for an organisation.

@@ -22,6 +22,7 @@ mod statement;
 mod statement_chinese;
 mod words;
 
+pub(crate) use chinese::{is_given_character, is_surname_character};
 pub use concept::{Concept, ConceptSet, LEXICON_VERSION, asked, concepts};
 pub use intent::{Aim, Intent, Kinds, intent};
 pub use mention::{Kind, Mention, Names, mentions};

@@ -236,6 +236,8 @@ pub struct CacheStatistics {
     pub bytes: usize,
     /// Budget in bytes.
     pub budget: usize,
+    /// Vectors that are linked in a graph.
+    pub linked: usize,
 }
 
 impl IndexCache {
@@ -383,11 +385,16 @@ impl IndexCache {
 
     /// Figures of the cache.
     pub(crate) fn statistics(&self) -> CacheStatistics {
-        let slots = self.slots.lock();
+        let slots: Vec<Arc<Slot>> = self.slots.lock().values().cloned().collect();
+        let linked = |slot: &Arc<Slot>| {
+            let partition = slot.read().ok()?;
+            Some(partition.vectors()?.linked())
+        };
         CacheStatistics {
             partitions: slots.len(),
-            bytes: slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum(),
+            bytes: slots.iter().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum(),
             budget: self.budget,
+            linked: slots.iter().filter(|slot| slot.is_ready()).filter_map(linked).sum(),
         }
     }
 

@@ -128,7 +128,7 @@ fn mention(card: &mut Card, by: &Card, now: Timestamp) -> bool {
 }
 
 /// Marks a card as replaced by another one.
-fn supersede(
+pub(crate) fn supersede(
     batch: &mut Batch<'_>,
     tenant: TenantId,
     mut old: Card,

@@ -3,7 +3,9 @@
 //! What is forgotten on request must be what was meant, so nothing is taken for being near in
 //! meaning: a card is about a thing when it names it (as an entity, in its fact, at an end of
 //! a relation, in tags or merge key) or when its text holds the name as whole words. Other
-//! names that are known for the thing count as well.
+//! names that are known for the thing count as well. A Chinese name that goes on with a character
+//! of which names are made is another one (张伟丽 is not 张伟): where nothing but that says so, the
+//! card is left out and named, so that a person can decide.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::card::{Card, CardId};
 use crate::engine::Tenant;
+use crate::graph::{is_given_character, is_surname_character};
 use crate::index::text::{Role, analyze_query};
 use crate::judge::name_key;
 use crate::recall::cold;
@@ -19,20 +22,28 @@ use crate::recall::{Include, View};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
-/// The cards about a thing, in every visible state, in order of their identifiers.
+/// Cards about a thing, in order of their identifiers.
+#[derive(Debug, Default)]
+pub(crate) struct About {
+    pub(crate) cards: Vec<CardId>,
+    /// Those that were left out because the name seems to be a part of a longer one there.
+    pub(crate) unsure: Vec<CardId>,
+}
+
+/// The cards about a thing, in every visible state.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] on `about` when it is empty, or holds no word to look for.
-pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<CardId>> {
+pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<About> {
     tenant.store().limits().name("about", about)?;
     let phrase = Phrase::of(about);
     if phrase.0.is_empty() {
         return Err(Error::invalid("about", "holds no word to look for"));
     }
-    let Some(slots) = slots(tenant)? else { return Ok(vec![]) };
+    let Some(slots) = slots(tenant)? else { return Ok(About::default()) };
     let include = [Include::Superseded, Include::Archived, Include::Candidates];
     let view = View::new(tenant.life_rules()?, &include, None, None, now).at_any_age();
-    let mut found: BTreeSet<CardId> = BTreeSet::new();
+    let (mut found, mut unsure): (BTreeSet<CardId>, Vec<CardId>) = Default::default();
     let mut phrases = vec![(about.to_owned(), phrase)];
     {
         let relations = Relations::new(&slots, &view)?;
@@ -88,20 +99,30 @@ pub(crate) fn find(tenant: &Tenant, about: &str, now: Timestamp) -> Result<Vec<C
         }
         for candidate in candidates.difference(&found.clone()) {
             let card = tables.card(id, *candidate)?;
-            let about = |card: &Card| {
+            let about = |card: &Card, cuts: bool| {
                 let texts = [Some(&card.content), card.summary.as_ref()];
                 let mentions = card.mentions.iter().map(|mention| &mention.name);
                 let names: Vec<&str> = card.entities.iter().chain(mentions).map(String::as_str).collect();
                 texts.into_iter().flatten().any(|text| {
-                    phrases.iter().any(|(_, phrase)| phrase.is_in(&without_longer(text, phrase, &names)))
+                    phrases.iter().any(|(_, phrase)| {
+                        let text = without_longer(text, phrase, &names);
+                        match cuts && phrase.0.len() == 2 {
+                            true => phrase.is_in(&without_longer_chinese(&text)),
+                            false => phrase.is_in(&text),
+                        }
+                    })
                 })
             };
-            if card.is_some_and(|card| about(&card)) {
-                found.insert(*candidate);
+            match card {
+                Some(card) if about(&card, true) => {
+                    found.insert(*candidate);
+                }
+                Some(card) if about(&card, false) => unsure.push(*candidate),
+                _ => {}
             }
         }
     }
-    Ok(found.into_iter().collect())
+    Ok(About { cards: found.into_iter().collect(), unsure })
 }
 
 /// True when a card that no partition holds names a thing in one of its fields.
@@ -131,6 +152,46 @@ fn without_longer(text: &str, phrase: &Phrase, names: &[&str]) -> String {
         text = text.replace(name, " ␀ ");
     }
     text
+}
+
+/// Words that begin with a character of which given names are made: 张伟明天来 is about 张伟.
+const AFTER_NAMES: [&str; 64] = [
+    "明天", "明年", "明早", "明晚", "明白", "明明", "明确", "平时", "平常", "安排", "安装", "安静", "国庆",
+    "国外", "强调", "超过", "然后", "宁可", "宁愿", "红包", "红色", "志愿", "华为", "英语", "英国", "英文",
+    "阳台", "敏感", "静静", "军训", "勇敢", "欣赏", "博士", "博客", "思考", "思想", "雨天", "晨跑", "天天",
+    "天气", "健身", "健康", "云南", "春天", "春节", "秋天", "冬天", "冬季", "春季", "秋季", "景点", "文章",
+    "文件", "建议", "建立", "海边", "海鲜", "东西", "飞往", "飞到", "航班", "龙舟", "美国", "玉米",
+];
+
+/// A text without the Chinese names that go on where a name of two characters would end.
+fn without_longer_chinese(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < characters.len() {
+        let rest = &characters[at..];
+        let name = match rest {
+            [surname, given, more, ..] => {
+                let word: String = rest.iter().skip(2).take(2).collect();
+                is_surname_character(*surname)
+                    && is_given_character(*given)
+                    && is_given_character(*more)
+                    && !AFTER_NAMES.contains(&word.as_str())
+            }
+            _ => false,
+        };
+        match name {
+            true => {
+                out.push('␀');
+                at += 3;
+            }
+            false => {
+                out.push(characters[at]);
+                at += 1;
+            }
+        }
+    }
+    out
 }
 
 /// First names that are words as well: given with a capital, they need one. Bill is not the bill.
@@ -275,5 +336,16 @@ mod tests {
         assert!(ann.is_in(&without_longer("Ann met Mary Ann Evans", &ann, &["Mary Ann Evans", "Ann"])));
         let zhang = Phrase::of("张伟");
         assert!(!zhang.is_in(&without_longer("张伟丽住在北京", &zhang, &["张伟丽"])));
+        for (text, expected) in [
+            ("张伟丽住在北京", false),
+            ("昨天见了张伟丽", false),
+            ("昨天见了张伟", true),
+            ("张伟说他不去", true),
+            ("张伟明天来", true),
+            ("张伟明来了", false),
+            ("张伟丽和张伟是同事", true),
+        ] {
+            assert_eq!(zhang.is_in(&without_longer_chinese(text)), expected, "{text}");
+        }
     }
 }

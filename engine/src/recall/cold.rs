@@ -5,18 +5,21 @@
 //! every other card. What words weigh is counted over all cards, cold ones included: the
 //! segments know how many have each.
 
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::Result;
-use crate::card::{CardId, State, Track};
+use crate::card::{Card, CardId, State, Track};
 use crate::cold::ColdQuery;
 use crate::engine::Tenant;
 use crate::index::cache::{Slot, SlotRef};
 use crate::index::partition::{Partition, Update};
 use crate::index::text::{QueryTerms, Role, Statistics, analyze_query};
 use crate::recall::View;
-use crate::store::{ChangeKind, ReadBytes, Tables, TenantId};
+use crate::recall::relations::{slots, spelling};
+use crate::recall::times::Times;
+use crate::store::{ChangeKind, ReadBytes, Stored, Tables, TenantId};
 use crate::verbs::Recall;
 
 /// Candidates by words, and as many by meaning, where these are all that can be asked for.
@@ -25,6 +28,12 @@ pub(super) const KEPT: usize = 40;
 pub(super) const KEPT_MOST: usize = 4_096;
 /// Postings that are read of one segment.
 const POSTINGS: usize = 1_000_000;
+/// A quarter of an hour, in microseconds: no zone's day begins inside of one.
+const STRETCH: i64 = 900_000_000;
+/// Cold cards that are laid out for what is asked by name.
+const NAMED_MOST: usize = 10_000;
+/// How often it is asked again because cards became cold meanwhile.
+const TRIES: usize = 3;
 
 /// Cold cards, laid out.
 pub(super) struct Found {
@@ -76,6 +85,14 @@ struct Candidate {
     position: u32,
     text: f32,
     meaning: f32,
+    dated: bool,
+}
+
+/// What a question asks of cold cards.
+pub(super) struct Asked<'a> {
+    pub(super) terms: &'a QueryTerms,
+    pub(super) vector: Option<&'a [f32]>,
+    pub(super) times: &'a Times,
 }
 
 /// True when a view may show cold cards: they are archived, and what they were before.
@@ -89,7 +106,7 @@ pub(super) fn find(
     id: TenantId,
     request: &Recall,
     view: &View,
-    (terms, vector): (&QueryTerms, Option<&[f32]>),
+    Asked { terms, vector, times }: &Asked<'_>,
     keep: usize,
 ) -> Result<Option<Found>> {
     let database = tenant.store().database();
@@ -132,6 +149,15 @@ pub(super) fn find(
     };
     let since = request.since.map_or(i64::MIN, |at| at.as_micros());
     let until = request.until.map_or(i64::MAX, |at| at.as_micros());
+    // Neighbours happened about the same time: most are in the stretch that was looked at last.
+    let last = Cell::new((i64::MIN, false));
+    let is_dated = |micros: i64| {
+        let stretch = micros.div_euclid(STRETCH);
+        if last.get().0 != stretch {
+            last.set((stretch, times.contain(micros)));
+        }
+        last.get().1
+    };
     let mut candidates = Vec::new();
     let mut available = 0u64;
     for (at, (key, segment, left, listed)) in segments.iter().enumerate() {
@@ -150,6 +176,7 @@ pub(super) fn find(
         let found = segment.search(&ColdQuery {
             terms: &weighted,
             vector: vector.filter(usable),
+            dated: (!times.is_empty()).then_some(&is_dated),
             average_length: (counted.length as f32 / counted.documents.max(1) as f32).max(1.0),
             tracks,
             skip: &skip,
@@ -162,30 +189,61 @@ pub(super) fn find(
             position: found.position,
             text: found.text,
             meaning: found.cosine_estimate,
+            dated: !times.is_empty() && segment.occurred_at(found.position).is_ok_and(is_dated),
         }));
     }
     let complete = candidates.len() as u64 >= available;
-    let mut partitions: Vec<(Track, Partition)> = Vec::new();
-    for Candidate { segment, position, .. } in best(candidates, keep) {
+    let mut chosen: BTreeMap<(usize, u32), Vec<Stored>> = BTreeMap::new();
+    let read = |(segment, position): (usize, u32)| -> Result<Option<Vec<Stored>>> {
         let (key, open, ..) = &segments[segment];
         let card = open.id(position).map_err(|error| database.cold().damaged(*key, error))?;
         let card = CardId::from_bytes(card);
         // It may have come back, or stand in another segment by now.
         let stub = tables.stub(id, card)?;
-        if stub.is_some_and(|stub| (stub.segment, stub.position) == (key.1, position)) {
-            lay_out(&tables, id, card, view, &mut partitions)?;
+        match stub.is_some_and(|stub| (stub.segment, stub.position) == (key.1, position)) {
+            true => versions(&tables, id, card, view).map(Some),
+            false => Ok(None),
         }
+    };
+    for Candidate { segment, position, .. } in best(candidates, keep) {
+        if !chosen.contains_key(&(segment, position))
+            && let Some(found) = read((segment, position))?
+        {
+            let turn = found.last().and_then(|(card, _)| turn_of(card));
+            chosen.insert((segment, position), found);
+            let Some(turn) = turn.filter(|_| keep < KEPT_MOST) else { continue };
+            // What was said before and after was recorded before and after, as a rule.
+            for beside in [position.checked_sub(1), position.checked_add(1)].into_iter().flatten() {
+                let place = (segment, beside);
+                let there = beside < segments[segment].1.len() && !chosen.contains_key(&place);
+                if there
+                    && let Some(found) = read(place)?
+                    && found
+                        .last()
+                        .and_then(|(card, _)| turn_of(card))
+                        .is_some_and(|(session, number)| session == turn.0 && number.abs_diff(turn.1) == 1)
+                {
+                    chosen.insert(place, found);
+                }
+            }
+        }
+    }
+    let mut partitions: Vec<(Track, Partition)> = Vec::new();
+    for found in chosen.into_values() {
+        lay_out(&tables, id, found, &mut partitions)?;
     }
     let (tracks, slots) =
         partitions.into_iter().map(|(track, partition)| (track, SlotRef::new(Slot::of(partition)))).unzip();
     Ok(Some(Found { slots, tracks, counted, complete, numbers }))
 }
 
-/// The best of all segments by words, and by meaning, in order of their places.
+/// The best of all segments by words, by meaning and by date, in order of their places.
 fn best(mut candidates: Vec<Candidate>, keep: usize) -> Vec<Candidate> {
     let place = |candidate: &Candidate| (candidate.segment, candidate.position);
     let mut chosen = BTreeSet::new();
-    for by in [|c: &Candidate| c.text, |c: &Candidate| c.meaning] {
+    // Of those that happened at the time asked for, the ones with the best words; others follow.
+    let by_date = |c: &Candidate| if c.dated { c.text + f32::MIN_POSITIVE } else { 0.0 };
+    for by in [|c: &Candidate| c.text, |c: &Candidate| c.meaning, by_date] {
         candidates.sort_by(|a, b| by(b).total_cmp(&by(a)).then(place(a).cmp(&place(b))));
         chosen.extend(candidates.iter().filter(|c| by(c) > 0.0).take(keep).map(place));
     }
@@ -194,19 +252,34 @@ fn best(mut candidates: Vec<Candidate>, keep: usize) -> Vec<Candidate> {
     candidates
 }
 
-/// Puts the versions of a card that a view may show into the partition of its track.
-fn lay_out<T: ReadBytes>(
+/// The versions of a card that a view may show, oldest first.
+fn versions<T: ReadBytes>(
     tables: &Tables<T>,
     tenant: TenantId,
     id: CardId,
     view: &View,
-    partitions: &mut Vec<(Track, Partition)>,
-) -> Result<()> {
+) -> Result<Vec<Stored>> {
     let mut versions = match view.known_at() {
         Some(_) => tables.stored_earlier(tenant, id)?,
         None => vec![],
     };
     versions.extend(tables.stored(tenant, id)?);
+    Ok(versions)
+}
+
+/// Session and turn in which a card was told.
+fn turn_of(card: &Card) -> Option<(String, u32)> {
+    let source = card.source()?;
+    Some((source.session.clone()?, source.turn?))
+}
+
+/// Puts versions of a card into the partition of its track.
+fn lay_out<T: ReadBytes>(
+    tables: &Tables<T>,
+    tenant: TenantId,
+    versions: Vec<Stored>,
+    partitions: &mut Vec<(Track, Partition)>,
+) -> Result<()> {
     for stored in versions {
         let (card, vector) = tables.vector_of(tenant, stored)?;
         let at = match partitions.iter().position(|(track, _)| *track == card.track) {
@@ -228,6 +301,69 @@ fn lay_out<T: ReadBytes>(
         })?;
     }
     Ok(())
+}
+
+/// Reads what is known by name over the partitions of a tenant and, where the view may show them,
+/// over the cold cards that have one of the names. `work` gives its answer and the keys of all
+/// names that it has met; it is called again while cold cards bring more in.
+///
+/// `None` where there is no such tenant.
+pub(super) fn by_name<A>(
+    tenant: &Tenant,
+    view: &View,
+    work: impl Fn(&[Arc<Slot>]) -> Result<(A, Vec<String>)>,
+) -> Result<Option<A>> {
+    let Some(id) = tenant.id()? else { return Ok(None) };
+    let mut tries = 0;
+    loop {
+        let Some(mut all) = slots(tenant)? else { return Ok(None) };
+        if !concerns(view) {
+            return work(&all).map(|(answer, _)| Some(answer));
+        }
+        let before = numbers(tenant, id)?;
+        let (mut asked, mut laid) = (HashSet::new(), HashSet::new());
+        let answer = loop {
+            let (answer, keys) = work(&all)?;
+            let new: Vec<String> = keys.into_iter().filter(|key| asked.insert(key.clone())).collect();
+            let found = named(tenant, id, view, &new, &mut laid)?;
+            if found.is_empty() {
+                break answer;
+            }
+            all.extend(found);
+        };
+        tries += 1;
+        if tries >= TRIES || numbers(tenant, id)? == before {
+            return Ok(Some(answer));
+        }
+    }
+}
+
+/// The cold cards in which one of some names stands, laid out; those of `laid` are already.
+fn named(
+    tenant: &Tenant,
+    id: TenantId,
+    view: &View,
+    keys: &[String],
+    laid: &mut HashSet<CardId>,
+) -> Result<Vec<Arc<Slot>>> {
+    let tables = tenant.store().database().read()?;
+    let mut partitions: Vec<(Track, Partition)> = Vec::new();
+    for key in keys {
+        for card in with_words(tenant, &tables, id, key)? {
+            if laid.len() >= NAMED_MOST {
+                break;
+            }
+            if laid.contains(&card) {
+                continue;
+            }
+            let found = versions(&tables, id, card, view)?;
+            if found.iter().any(|(version, _)| spelling(version, key).is_some()) {
+                laid.insert(card);
+                lay_out(&tables, id, found, &mut partitions)?;
+            }
+        }
+    }
+    Ok(partitions.into_iter().map(|(_, partition)| Arc::new(Slot::of(partition))).collect())
 }
 
 /// Cold cards whose words, of whatever version, include the rarest term of a text.

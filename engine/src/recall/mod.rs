@@ -54,6 +54,7 @@ pub use walk::{DECAY, EDGES_LOOKED_AT};
 use collect::collect;
 use gather::Limits;
 use rank::{Ranking, Read};
+use times::Times;
 
 /// Hits when the request does not say.
 const TOP: usize = 5;
@@ -250,13 +251,15 @@ pub(crate) fn run_within(
     let spare = if text_decides { usize::MAX } else { SPARE };
     let mut keep = cold::KEPT.max(top.saturating_mul(2));
     let terms = read.question.query_terms().clone();
+    // Those that no other card tells of may be those of cold ones.
+    let (times, _) = Times::find(request.query.as_deref().unwrap_or_default(), &anchor, &());
     let mut read = Some(read);
     let mut tries = 0;
     let (ranked, collected) = loop {
         let found = match cold::concerns(&view) {
             true => {
-                let asked = (&terms, vector.as_deref());
-                cold::find(tenant, id, request, &view, asked, keep)?
+                let asked = cold::Asked { terms: &terms, vector: vector.as_deref(), times: &times };
+                cold::find(tenant, id, request, &view, &asked, keep)?
             }
             false => None,
         };

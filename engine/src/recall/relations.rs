@@ -12,7 +12,7 @@ use crate::engine::Tenant;
 use crate::index::cache::{PartitionGuard, SlotRef};
 use crate::judge::name_key;
 use crate::learn::edge::SCORE;
-use crate::recall::View;
+use crate::recall::{View, cold};
 use crate::time::Timestamp;
 use crate::verbs::{Attribute, AttributeVersion, Direction, Edge, Entity, EntityCards, EntityView};
 use crate::{Error, Result};
@@ -106,7 +106,7 @@ pub(super) fn score(card: &Card) -> f64 {
 }
 
 /// How a card spells the name with that key.
-fn spelling<'a>(card: &'a Card, key: &str) -> Option<&'a String> {
+pub(super) fn spelling<'a>(card: &'a Card, key: &str) -> Option<&'a String> {
     let ends = card.fact.iter().flat_map(|fact| [&fact.entity, &fact.value]);
     let mentions = card.mentions.iter().map(|mention| &mention.name);
     ends.chain(&card.entities).chain(mentions).find(|name| name_key(name) == key)
@@ -120,12 +120,23 @@ pub(crate) fn entity(tenant: &Tenant, request: &Entity, now: Timestamp) -> Resul
     if limit == 0 || limit > limits.top {
         return Err(Error::invalid("limit", format!("must be 1 to {}", limits.top)));
     }
-    let missing = || unknown(&request.name);
-    let slots = slots(tenant)?.ok_or_else(missing)?;
-    let view = View::new(tenant.life_rules()?, &[], request.as_of, request.known_at, now);
-    let relations = Relations::new(&slots, &view)?;
+    let view = View::new(tenant.life_rules()?, &request.include, request.as_of, request.known_at, now);
+    let found = cold::by_name(tenant, &view, |slots| {
+        let relations = Relations::new(slots, &view)?;
+        let names = names(&relations, name_key(&request.name));
+        let keys = names.iter().map(|(key, _)| key.clone()).collect();
+        Ok((view_of(&relations, request, names, limit), keys))
+    })?;
+    found.flatten().ok_or_else(|| unknown(&request.name))
+}
 
-    let names = names(&relations, name_key(&request.name));
+/// What is known of a thing that has these names; `None` when no card names it.
+fn view_of(
+    relations: &Relations<'_>,
+    request: &Entity,
+    names: Vec<(String, String)>,
+    limit: usize,
+) -> Option<EntityView> {
     let own = &names[0].0;
     let mut cards: HashMap<CardId, &Card> = HashMap::new();
     for (key, _) in &names {
@@ -133,9 +144,9 @@ pub(crate) fn entity(tenant: &Tenant, request: &Entity, now: Timestamp) -> Resul
     }
     let mut cards: Vec<&Card> = cards.into_values().collect();
     cards.sort_unstable_by_key(|card| std::cmp::Reverse(card.id));
-    let spelled = cards.iter().find_map(|card| spelling(card, own)).ok_or_else(missing)?;
+    let spelled = cards.iter().find_map(|card| spelling(card, own))?;
 
-    let mut attributes = attributes(&relations, &names, request.as_of);
+    let mut attributes = attributes(relations, &names, request.as_of);
     let mut edges: Vec<Edge> = cards
         .iter()
         .filter(|card| card.polarity == Polarity::Affirmed)
@@ -146,7 +157,7 @@ pub(crate) fn entity(tenant: &Tenant, request: &Entity, now: Timestamp) -> Resul
     let truncated = attributes.len() > limit || edges.len() > limit;
     attributes.truncate(limit);
     edges.truncate(limit);
-    Ok(EntityView {
+    Some(EntityView {
         name: spelled.clone(),
         attributes,
         edges,

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::card::{Card, CardId, Fact};
 use crate::engine::Tenant;
 use crate::judge::name_key;
-use crate::recall::View;
-use crate::recall::relations::{Relations, score, slots, unknown};
+use crate::recall::relations::{Relations, score, unknown};
+use crate::recall::{View, cold};
 use crate::time::Timestamp;
 use crate::verbs::{Direction, Path, PathEdge, Walk, Walked};
 use crate::{Error, Result};
@@ -115,30 +115,44 @@ fn walk_within(tenant: &Tenant, request: &Walk, now: Timestamp, most: usize) -> 
     if top == 0 || top > limits.top {
         return Err(Error::invalid("top", format!("must be 1 to {}", limits.top)));
     }
-    let missing = || unknown(&request.start);
-    let slots = slots(tenant)?.ok_or_else(missing)?;
-    let view = View::new(tenant.life_rules()?, &[], request.as_of, request.known_at, now);
-    let relations = Relations::new(&slots, &view)?;
+    let view = View::new(tenant.life_rules()?, &request.include, request.as_of, request.known_at, now);
+    let found = cold::by_name(tenant, &view, |slots| {
+        let relations = Relations::new(slots, &view)?;
+        Ok(walked(&relations, request, (hops, top), most))
+    })?;
+    found.flatten().ok_or_else(|| unknown(&request.start))
+}
+
+/// The answer, and the keys of the things it has come to; `None` when no card names the start.
+fn walked(
+    relations: &Relations<'_>,
+    request: &Walk,
+    (hops, top): (usize, usize),
+    most: usize,
+) -> (Option<Walked>, Vec<String>) {
     let start = name_key(&request.start);
     if !relations.is_known(&start) {
-        return Err(missing());
+        return (None, vec![start]);
     }
     let mut looking = Looking {
-        relations: &relations,
+        relations,
         only: request.relations.iter().map(|name| name_key(name)).collect(),
         direction: request.direction,
         looked_at: 0,
         most,
         truncated: false,
     };
-    let mut found: Vec<(String, Found<'_>)> = search(&mut looking, start, hops).into_iter().collect();
+    let mut found: Vec<(String, Found<'_>)> = search(&mut looking, start.clone(), hops).into_iter().collect();
+    // From the things at the end nothing is followed.
+    let within = found.iter().filter(|(_, found)| found.edges.len() < hops);
+    let keys = within.map(|(key, _)| key.clone()).chain([start]).collect();
     let (looked_at, truncated) = (looking.looked_at, looking.truncated);
     found.sort_unstable_by(|(a_key, a), (b_key, b)| {
         b.score.total_cmp(&a.score).then(a.edges.len().cmp(&b.edges.len())).then_with(|| a_key.cmp(b_key))
     });
     found.truncate(top);
     let paths = found.into_iter().map(|(_, found)| path(found)).collect();
-    Ok(Walked { paths, looked_at, truncated })
+    (Some(Walked { paths, looked_at, truncated }), keys)
 }
 
 /// The best path to each thing within so many relations.

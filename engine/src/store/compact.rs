@@ -16,7 +16,7 @@ use crate::store::tables::storage;
 use crate::{Error, Result};
 
 /// What a compaction has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Compacted {
     /// Size of the store file before, in bytes.
     pub bytes_before: u64,
@@ -24,6 +24,9 @@ pub struct Compacted {
     pub bytes_after: u64,
     /// Records copied.
     pub records: u64,
+    /// What is wrong with segments of the cold tier that are left as they are; `verify` says more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 impl Database {
@@ -69,6 +72,6 @@ impl Database {
             self.refuse_writes(format!("the compacted file may not be durable ({error}); reopen the store"));
             return Err(error);
         }
-        Ok(Compacted { bytes_before, bytes_after: self.file_bytes()?, records })
+        Ok(Compacted { bytes_before, bytes_after: self.file_bytes()?, records, damaged: vec![] })
     }
 }

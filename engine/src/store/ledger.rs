@@ -1,8 +1,8 @@
 //! What forgetting keeps beside the cards: settings of tenants, due instants, plans, runs
 //! and tombstones.
 //!
-//! Documents are JSON inside sealed records. This module knows where they stand, not what
-//! they mean.
+//! Documents are JSON inside sealed records; the items of plans and runs are in `packs`. This
+//! module knows where they stand, not what they mean.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,7 +25,7 @@ fn decode<D: DeserializeOwned>(table: TableId, key: &[u8], value: &[u8]) -> Resu
 }
 
 /// A numbered document, or one of its items.
-type Numbered<N, D> = Result<(N, D)>;
+pub(super) type Numbered<N, D> = Result<(N, D)>;
 
 impl<T: ReadBytes> Tables<T> {
     fn json<D: DeserializeOwned>(&self, table: TableId, key: &[u8]) -> Result<Option<D>> {
@@ -79,43 +79,6 @@ impl<T: ReadBytes> Tables<T> {
             let number = keys::number_of_key(key.value())
                 .ok_or_else(|| Error::corrupt(record::place(table, key.value()), "the key has no number"))?;
             Ok((number, decode(table, key.value(), value.value())?))
-        }))
-    }
-
-    /// The items of a document in a tenant, from a number on, in order.
-    pub(crate) fn items<D: DeserializeOwned>(
-        &self,
-        table: TableId,
-        tenant: TenantId,
-        number: u64,
-        from: u32,
-    ) -> Result<impl Iterator<Item = Numbered<u32, D>> + '_> {
-        let first = keys::item(table, tenant, number, from);
-        let last = keys::item(table, tenant, number, u32::MAX);
-        let range = self.range(&first, std::ops::Bound::Included(last.as_slice()))?;
-        Ok(range.map(move |entry| {
-            let (key, value) = entry?;
-            let item = keys::item_of_key(key.value())
-                .ok_or_else(|| Error::corrupt(record::place(table, key.value()), "the key has no number"))?;
-            Ok((item, decode(table, key.value(), value.value())?))
-        }))
-    }
-
-    /// All items of all documents of a kind in a tenant: number of the document, of the item, and
-    /// the item.
-    pub(crate) fn all_items<D: DeserializeOwned>(
-        &self,
-        table: TableId,
-        tenant: TenantId,
-    ) -> Result<impl Iterator<Item = Numbered<(u64, u32), D>> + '_> {
-        let (first, end) = keys::range_of(table, tenant);
-        let range = self.range(&first, std::ops::Bound::Excluded(end.as_slice()))?;
-        Ok(range.map(move |entry| {
-            let (key, value) = entry?;
-            let numbers = keys::number_of_key(key.value()).zip(keys::item_of_key(key.value()));
-            let numbers = numbers
-                .ok_or_else(|| Error::corrupt(record::place(table, key.value()), "the key has no number"))?;
-            Ok((numbers, decode(table, key.value(), value.value())?))
         }))
     }
 
@@ -198,17 +161,6 @@ impl Batch<'_> {
     /// Removes a document; false when there was none.
     pub(crate) fn remove_document(&mut self, table: TableId, tenant: TenantId, number: u64) -> Result<bool> {
         self.tables_mut().remove(&keys::numbered(table, tenant, number))
-    }
-
-    /// Writes an item of a document.
-    pub(crate) fn put_item<D: Serialize>(
-        &mut self,
-        table: TableId,
-        tenant: TenantId,
-        (number, item): (u64, u32),
-        document: &D,
-    ) -> Result<()> {
-        self.tables_mut().put_json(table, &keys::item(table, tenant, number, item), document)
     }
 
     /// Removes all items of a document in a tenant.

@@ -245,7 +245,8 @@ impl Lookups {
             return Ok(slot);
         }
         let mut place = slot.index.write();
-        let mut index = match place.take() {
+        let stripped = tables.stripped(tenant)?;
+        let mut index = match place.take().filter(|index| index.applied >= stripped) {
             Some(index) => index,
             None => {
                 let found = self.load(tables, tenant, upto);
@@ -350,6 +351,35 @@ impl Lookups {
         Ok(true)
     }
 
+    /// Leaves no file of a tenant that holds less than a place up to which the log was stripped: it
+    /// is written anew, or removed where the index is not in memory or not worth one.
+    pub(super) fn scrub(&self, tenant: TenantId, stripped: u64) -> Result<()> {
+        let slot = self.slots.lock().entry(tenant).or_default().clone();
+        {
+            let _disk = slot.disk.lock();
+            let path = self.path(tenant);
+            let bytes = io::read_file(self.io.as_ref(), &path)?;
+            let current =
+                |bytes: &Vec<u8>| LookupIndex::decode(bytes).is_ok_and(|index| index.applied >= stripped);
+            if bytes.as_ref().is_none_or(current) {
+                return Ok(());
+            }
+            io::remove_file(self.io.as_ref(), &path)?;
+            slot.saved.store(0, Ordering::Relaxed);
+            if let Some(index) = slot.index.write().as_mut() {
+                // All of it is what a file would have to hold.
+                let base = std::mem::take(&mut index.base);
+                for entry in base.as_chunks::<ENTRY>().0 {
+                    let key: Option<&LookupKey> = entry.first_chunk();
+                    if let Some(key) = key {
+                        index.recent.entry(*key).or_insert(Some(card_of(entry)));
+                    }
+                }
+            }
+        }
+        self.save(tenant, &slot, true).map(drop)
+    }
+
     /// Drops a tenant's index from memory and removes its file; true when there was one.
     pub(crate) fn forget(&self, tenant: TenantId) -> Result<bool> {
         let slot = self.slots.lock().entry(tenant).or_default().clone();
@@ -381,7 +411,12 @@ fn fits<T: ReadBytes>(
     index: LookupIndex,
 ) -> Result<LookupIndex, String> {
     match tables.change_checksum(tenant, index.applied).map_err(|error: Error| error.to_string())? {
-        Some(stored) if stored == index.checksum && index.applied <= upto => Ok(index),
+        Some(stored) if stored == index.checksum && index.applied <= upto => {
+            match index.applied >= tables.stripped(tenant).map_err(|error| error.to_string())? {
+                true => Ok(index),
+                false => Err("look-ups were taken out of the change log since".into()),
+            }
+        }
         _ => Err("it does not belong to this state of the store".into()),
     }
 }

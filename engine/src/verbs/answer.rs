@@ -226,7 +226,8 @@ pub struct Skipped {
     pub id: CardId,
     /// Why: `already_forgotten`, `not_forgotten`, `pinned`, `changed` (meanwhile), `said_again`
     /// (another card holds the very words), `replaced` (another card
-    /// holds its merge key or fact).
+    /// holds its merge key or fact), `longer_name` (the name that was asked for seems to be a part
+    /// of a longer one there), `within_budget` (there are not too many cards any more).
     pub why: Cow<'static, str>,
 }
 

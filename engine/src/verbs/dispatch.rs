@@ -60,6 +60,8 @@ pub const VERBS: &[Verb] = &[
     verb("verify", false, "check every record"),
     verb("checkpoint", false, "write index snapshots"),
     verb("backup", false, "copy the store into a new directory"),
+    verb("maintain", false, "carry out what is due by the policies that were set, if it is time"),
+    either("audit", "read who changed what, the latest first"),
     verb("compact", false, "write the store file anew, smaller and without erased bytes"),
     either("policy.get", "read the forgetting policy, and what holds by it"),
     either("policy.set", "set the forgetting policy: a preset, TOML or JSON"),
@@ -318,6 +320,12 @@ fn run(store: &Store, request: Request) -> Result<Value> {
             fields::<Nothing>(rest)?;
             value(store.compact(|_| {})?)
         }
+        "maintain" => {
+            fields::<Nothing>(rest)?;
+            let run = store.forget_due()?;
+            Ok(json!({ "run": run, "scheduler": store.scheduler() }))
+        }
+        "audit" => value(store.audit(&fields(rest)?)?),
         "plan" => value(store.plan(&fields(rest)?)?),
         "plans" => match fields::<Plans>(rest)?.plan {
             Some(plan) => value(store.show_plan(plan)?),
@@ -368,6 +376,7 @@ fn run_for(tenant: &Tenant, verb: &str, rest: Map<String, Value>) -> Result<Valu
         "forget" => value(tenant.forget(fields(rest)?)?),
         "restore" => value(tenant.restore(fields(rest)?)?),
         "feedback" => value(tenant.feedback(fields(rest)?)?),
+        "audit" => value(tenant.audit(&fields(rest)?)?),
         "plan" => value(tenant.plan(&fields(rest)?)?),
         "plans" => match fields::<Plans>(rest)?.plan {
             Some(plan) => value(tenant.show_plan(plan)?),

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -31,6 +33,9 @@ named_enum! {
         Purge = 5 "purge",
         /// Several cards become one more that cites them.
         Consolidate = 6 "consolidate",
+        /// Another card, told later, says otherwise: that one holds, and this one is kept as what
+        /// was said before.
+        Supersede = 7 "supersede",
     }
 }
 
@@ -98,6 +103,27 @@ pub struct PlanLimits {
     pub tenants: Option<f64>,
 }
 
+/// Reads an object by the names of its fields: a list would be taken for fields in their order.
+fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> std::result::Result<T, D::Error> {
+    struct Object<T>(std::marker::PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    deserializer.deserialize_map(Object(std::marker::PhantomData))
+}
+
 /// Find out what the rules would forget, with reasons. Changes no card.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -110,6 +136,7 @@ pub struct MakePlan {
     /// Only these actions; all when empty.
     pub rules: Vec<Action>,
     /// How much it may do.
+    #[serde(deserialize_with = "object")]
     pub limits: PlanLimits,
     /// Lift the limits on the number of cards.
     pub consent: bool,
@@ -125,6 +152,7 @@ pub struct Consolidate {
     /// Only find out what would be made.
     pub dry_run: bool,
     /// How much it may do.
+    #[serde(deserialize_with = "object")]
     pub limits: PlanLimits,
     /// Lift the limits on the number of cards.
     pub consent: bool,

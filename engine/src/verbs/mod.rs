@@ -1,6 +1,7 @@
 //! One schema of verbs: what each takes and answers, in every way in.
 
 mod answer;
+mod audit;
 mod dispatch;
 mod forgetting;
 mod relations;
@@ -12,6 +13,7 @@ pub use answer::{
     Affected, CardView, Corrected, FieldChange, Forgotten, HistoryAnswer, Hit, Outcome, Page, Recalled,
     Remembered, Restored, Searched, Skipped, VersionView, Withheld,
 };
+pub use audit::{Audit, Audited, AuditedChange, AuditedRun};
 pub use dispatch::{Format, VERBS, Verb, error_answer, execute, execute_all, import};
 pub use forgetting::{
     Action, AppliedPlan, Apply, Consolidate, Consolidated, FedBack, Feedback, Figures, MakePlan, PlanId,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::{CardId, Provenance, Role};
 use crate::time::Timestamp;
+use crate::verbs::Include;
 
 /// Say how one thing relates to another. Only the three names are required.
 ///
@@ -65,6 +66,8 @@ pub struct Entity {
     pub as_of: Option<Timestamp>,
     /// What was recorded by this instant, also where it is forgotten since.
     pub known_at: Option<Timestamp>,
+    /// Cards in these states as well: of archived ones also those in the cold tier.
+    pub include: Vec<Include>,
     /// Attributes, relations and cards in the answer, of each at most so many, 1 to 1,000; 50
     /// when absent.
     pub limit: Option<usize>,
@@ -105,6 +108,8 @@ pub struct Walk {
     pub as_of: Option<Timestamp>,
     /// Over what was recorded by this instant, also where it is forgotten since.
     pub known_at: Option<Timestamp>,
+    /// Over relations in these states as well: of archived ones also those in the cold tier.
+    pub include: Vec<Include>,
 }
 
 /// One value that an attribute has or had.

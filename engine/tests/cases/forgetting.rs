@@ -129,7 +129,12 @@ fn planning_is_pure_and_repeatable() {
 #[test]
 fn a_budget_judges_each_tenant_on_its_own_cards_and_all_of_them() {
     let fixture = Fixture::words_only();
-    let sizes = [("small", 10usize), ("middle", 200), ("large", 1500)];
+    // MEMCARDS_LARGE makes them 10, 1,000 and 100,000.
+    let (middle, large) = match std::env::var_os("MEMCARDS_LARGE") {
+        Some(_) => (1_000, 100_000),
+        None => (200, 1_500),
+    };
+    let sizes = [("small", 10usize), ("middle", middle), ("large", large)];
     for (name, size) in sizes {
         let tenant = fixture.tenant(name);
         for chunk in (0..size).collect::<Vec<_>>().chunks(1000) {
@@ -149,7 +154,7 @@ fn a_budget_judges_each_tenant_on_its_own_cards_and_all_of_them() {
         .set_policy(Some(&json!("[defaults]\nmax_cards = 10\nfade_below = 0\narchive_after = \"never\"")))
         .unwrap();
     let plan = fixture.store.plan(&everything(MakePlan::default())).unwrap();
-    assert_eq!(plan.totals.items, 190 + 1490);
+    assert_eq!(plan.totals.items, (middle + large - 20) as u64);
     assert_eq!(plan.totals.tenants.len(), 2, "the small one is within its budget");
     fixture.store.apply(Apply { plan: Some(plan.plan), ..Apply::default() }).unwrap();
     for (name, size) in sizes {
@@ -627,4 +632,23 @@ fn a_restored_card_whose_time_was_over_can_be_read() {
     assert!(get(&tenant, id).is_ok());
     fixture.pass("2h");
     assert!(get(&tenant, id).is_err());
+}
+
+#[test]
+fn a_chinese_name_that_goes_on_is_somebody_else_and_is_shown() {
+    let fixture = Fixture::words_only();
+    let tenant = fixture.tenant("t");
+    let meant = say(&tenant, "昨天和张伟去了湖边").id;
+    let other = say(&tenant, "张伟丽送了一个礼物").id;
+    say(&tenant, "湖边很安静");
+    let about = |dry_run| Forget { about: Some("张伟".into()), dry_run, ..Forget::default() };
+    for dry_run in [true, false] {
+        let answer = tenant.forget(about(dry_run)).unwrap();
+        assert_eq!(answer.forgotten, [meant], "{answer:?}");
+        let skipped: Vec<_> = answer.skipped.iter().map(|skipped| (skipped.id, &*skipped.why)).collect();
+        assert_eq!(skipped, [(other, "longer_name")], "{answer:?}");
+    }
+    assert!(get(&tenant, other).is_ok());
+    let whole = Forget { about: Some("张伟丽".into()), ..Forget::default() };
+    assert_eq!(tenant.forget(whole).unwrap().forgotten, [other]);
 }

@@ -11,6 +11,8 @@
 //! | numbers, dates, models, people, order of words differ | what only looks alike is never merged | [`likeness`] | `look_alikes_*`, `the_same_words_of_different_people_or_things_are_different_cards`, `the_same_event_at_another_time_is_another_event`, `a_turn_is_an_event_but_a_fact_with_its_turn_is_still_a_fact` |
 //! | the same text at once, a hundred times | the same statement is one card per tenant, and counts | [`likeness`] | `a_hundred_threads_*`, `the_same_text_a_hundred_times_in_one_batch_is_one_card`, `what_a_repetition_adds_is_kept` |
 //! | the same from two imports; a preference told often | what says the same is one card by its own comparison, what sums up never grows and is never a source | [`merging`] | all of the module |
+//! | contrary statements and other values from imports; what somebody took back | the later in time holds, by a plan; an undo is the last word until something changes | [`superseding`] | all of the module |
+//! | a plan that waited; a budget met meanwhile; a model that fails half way | what a run does is judged when it does it, and told afterwards | [`running`] | all of the module |
 //! | recalled text fed back | an echo is no evidence | [`likeness`] | `recalled_text_fed_back_for_many_rounds_adds_nothing`, `a_conclusion_repeated_at_once_*` |
 //! | emptying a tenant; a filter value such as `*` | forgetting reaches what it names, and nothing else | [`deletion`] | `emptying_one_tenant_*`, `no_value_of_a_filter_stands_for_everything` |
 //! | a fact from two conversations | a fact lives as long as one of its sources | [`deletion`] | `a_fact_told_in_two_sessions_*`, `a_fact_told_outside_of_sessions_*`, `by_condition_pinned_cards_stay_*` |
@@ -53,6 +55,8 @@ mod owners;
 mod random;
 mod reembedding;
 mod relations;
+mod running;
+mod superseding;
 mod support;
 mod tenants;
 mod times;

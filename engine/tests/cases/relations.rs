@@ -324,7 +324,7 @@ fn versions_of_an_attribute_come_with_the_value_that_holds_first() {
     assert_eq!((view.cards.count, view.cards.latest.len(), view.edges.len()), (4, 4, 1));
     // The past, as it was true and as it was known.
     let at = |as_of, known_at| {
-        let request = Entity { name: "kiln 7".into(), as_of, known_at, limit: None };
+        let request = Entity { name: "kiln 7".into(), as_of, known_at, ..Entity::default() };
         let view = tenant.entity(&request).unwrap();
         let values = |a: &memcards::Attribute| a.versions.iter().map(|v| v.value.clone()).collect::<Vec<_>>();
         view.attributes.iter().map(values).collect::<Vec<_>>()

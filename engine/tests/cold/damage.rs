@@ -58,3 +58,39 @@ fn damage_names_its_file_and_place() {
     assert!(store.verify(|_| {}).unwrap().is_sound());
     assert!(get(&store, 399).is_ok());
 }
+
+#[test]
+fn a_damaged_segment_does_not_keep_the_rest_from_being_compacted() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let mut all = Vec::new();
+    for name in ["anna", "bert"] {
+        let (tenant, ids) = archived(&world, &store, name, 100);
+        store.freeze(None, None).unwrap();
+        // Most of it leaves the segment, which is to be made anew then.
+        let used = ids[..70].to_vec();
+        tenant.feedback(memcards::Feedback { used, ..memcards::Feedback::default() }).unwrap();
+        all.push((tenant, ids));
+    }
+    let files = segments(&world.directory);
+    let whole = std::fs::read(&files[0]).unwrap();
+    drop(store);
+    all.clear();
+    let mut bytes = whole.clone();
+    let last = bytes.len() - 10;
+    bytes[last] ^= 1;
+    std::fs::write(&files[0], &bytes).unwrap();
+    let store = world.open();
+    let compacted = store.compact(|_| {}).unwrap();
+    assert_eq!(compacted.damaged.len(), 1, "{compacted:?}");
+    assert!(compacted.damaged[0].contains(&files[0].display().to_string()));
+    let now = segments(&world.directory);
+    assert!(now.contains(&files[0]) && !now.contains(&files[1]) && now.len() == 2, "{now:?}");
+    drop(store);
+    std::fs::write(&files[0], &whole).unwrap();
+    let store = world.open();
+    assert!(store.compact(|_| {}).unwrap().damaged.is_empty());
+    assert!(store.verify(|_| {}).unwrap().is_sound());
+    assert!(!segments(&world.directory).contains(&files[0]));
+}

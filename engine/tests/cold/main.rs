@@ -8,6 +8,7 @@ mod erasure;
 mod faults;
 #[path = "../common/faulty_io.rs"]
 mod faulty_io;
+mod names;
 mod reading;
 mod twins;
 mod writing;

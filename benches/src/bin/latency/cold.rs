@@ -1,18 +1,21 @@
 //! The cold tier: most cards of a tenant archived and frozen, beside a store that only ever had
 //! the others.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use memcards::card::State;
 use memcards::{
-    Apply, Clock, Duration as Span, Include, MakePlan, ManualClock, Options, Recall, Store, Tenant,
+    Apply, Clock, Duration as Span, Feedback, Include, MakePlan, ManualClock, Options, Recall, Remember,
+    Store, Tenant,
 };
 use memcards_benches::Outcome;
 use memcards_benches::latency::{Percentiles, timed};
-use memcards_benches::synthetic::{Random, question, statements};
+use memcards_benches::synthetic::{Random, question, statements, turns};
 use serde_json::{Value, json};
+
+use crate::bytes;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -25,25 +28,33 @@ pub(crate) struct Arguments {
     /// Questions of each kind.
     #[arg(long, default_value_t = 500)]
     queries: usize,
+    /// Made-up vectors of so many numbers instead of those of the built-in model. Questions are
+    /// without one then.
+    #[arg(long)]
+    dimension: Option<usize>,
+    /// Turns of conversations instead of statements: no two of them are one card.
+    #[arg(long)]
+    turns: bool,
 }
 
-/// Bytes of all files below a directory.
-fn bytes_of(directory: &Path) -> Outcome<u64> {
-    let mut sum = 0;
-    for entry in std::fs::read_dir(directory)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        sum += if metadata.is_dir() { bytes_of(&entry.path())? } else { metadata.len() };
+fn fill(tenant: &Tenant, seed: u64, count: usize, arguments: &Arguments) -> Outcome<Vec<String>> {
+    let (mut texts, mut chunk) = (Vec::with_capacity(count), Vec::new());
+    let requests: Box<dyn Iterator<Item = Remember>> = match arguments.turns {
+        true => Box::new(turns(seed, count, arguments.dimension)),
+        false => Box::new(statements(seed, count, arguments.dimension)),
+    };
+    for mut request in requests {
+        // Each is told in sessions of its own, now.
+        request.session = request.session.map(|session| format!("{session} of {seed}"));
+        request.occurred_at = None;
+        texts.push(request.content.clone());
+        chunk.push(request);
+        if chunk.len() == 1000 || texts.len() == count {
+            let answers = tenant.remember_all(std::mem::take(&mut chunk))?;
+            answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        }
     }
-    Ok(sum)
-}
-
-fn fill(tenant: &Tenant, seed: u64, count: usize) -> Outcome<Vec<String>> {
-    let all: Vec<_> = statements(seed, count, None).collect();
-    for chunk in all.chunks(1000) {
-        tenant.remember_all(chunk.to_vec())?.into_iter().collect::<Result<Vec<_>, _>>()?;
-    }
-    Ok(all.into_iter().map(|request| request.content).collect())
+    Ok(texts)
 }
 
 pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
@@ -53,12 +64,12 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     let path = directory.path().join("mixed");
     let store = Store::open(&path, options())?;
     let tenant = store.tenant("synthetic")?;
-    let old = fill(&tenant, seed, arguments.cold)?;
+    let old = fill(&tenant, seed, arguments.cold, arguments)?;
     clock.set(clock.now().plus(Span::from_hours(24 * 60)))?;
-    fill(&tenant, seed ^ 1, arguments.hot)?;
+    fill(&tenant, seed ^ 1, arguments.hot, arguments)?;
     store.checkpoint()?;
     store.compact(|_| {})?;
-    let before = bytes_of(&path)?;
+    let before = bytes::of_directory(&path)?;
     let policy = json!({ "defaults": { "archive_after": "30d", "fade_below": 0.0 } });
     let request = MakePlan { policy: Some(policy), consent: true, ..MakePlan::default() };
     let (run, applying) = timed(|| -> Outcome<u64> {
@@ -76,19 +87,21 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     let (compacted, compacting) = timed(|| store.compact(|_| {}));
     compacted?;
     store.checkpoint()?;
-    let after = bytes_of(&path)?;
+    let after = bytes::of_directory(&path)?;
     let segments = store.cold_statistics()?;
     eprintln!(
-        "{archived} archived in {:.1} s, {} frozen in {:.1} s, compacted in {:.1} s; directory {:.1} MB, then {:.1} MB, of which segments {:.1} MB",
+        "{archived} archived in {:.1} s, {} frozen in {:.1} s, compacted in {:.1} s; directory {:.1} MB, then {:.1} MB ({:.3} x), of which segments {:.1} MB",
         applying.as_secs_f64(),
         frozen.cards,
         freezing.as_secs_f64(),
         compacting.as_secs_f64(),
         before as f64 / 1e6,
         after as f64 / 1e6,
+        after as f64 / before as f64,
         segments.bytes as f64 / 1e6,
     );
     drop((tenant, store));
+    let places = bytes::where_they_are(&path)?;
     let store = Store::open(&path, options())?;
     let tenant = store.tenant("synthetic")?;
     let mut random = Random::new(seed ^ 2);
@@ -101,19 +114,45 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
         "{found} of {} cards found by their own words, {found_before} before they were cold",
         known.len()
     );
+    let used = use_again(&tenant, &known)?;
     drop((tenant, store));
     let alone = Store::open(directory.path().join("alone"), options())?;
     let tenant = alone.tenant("synthetic")?;
-    fill(&tenant, seed ^ 1, arguments.hot)?;
+    fill(&tenant, seed ^ 1, arguments.hot, arguments)?;
     let reference = measure("the same without any cold card", &tenant, &questions, &[])?;
     Ok(json!({
         "archived": archived, "frozen": frozen, "segments": segments,
-        "bytes_before": before, "bytes_after": after,
+        "bytes_before": before, "bytes_after": after, "bytes_ratio": after as f64 / before as f64, "bytes": places,
         "apply_seconds": applying.as_secs_f64(), "freeze_seconds": freezing.as_secs_f64(),
         "compact_seconds": compacting.as_secs_f64(),
         "hot": hot, "cold": cold, "cold_exact": exact, "found": found, "found_before": found_before, "asked": known.len(),
-        "reference": reference,
+        "used": used, "reference": reference,
     }))
+}
+
+/// Uses cards that are cold; gives how many were found hot after it, and how long a use took.
+fn use_again(tenant: &Tenant, texts: &[String]) -> Outcome<Value> {
+    let (mut times, mut hot, mut asked) = (Vec::new(), 0, 0);
+    for text in texts {
+        let ask = |include: Vec<Include>| {
+            let request = Recall { query: Some(text.clone()), include, ..Recall::default() };
+            tenant.recall(request)
+        };
+        let hits = ask(vec![Include::Archived])?.hits;
+        let archived = hits.iter().find(|hit| hit.card.content == *text && hit.card.state == State::Archived);
+        let Some(id) = archived.map(|hit| hit.card.id) else { continue };
+        asked += 1;
+        let (used, took) = timed(|| tenant.feedback(Feedback { used: vec![id], ..Feedback::default() }));
+        used?;
+        times.push(took);
+        hot += usize::from(ask(vec![])?.hits.iter().any(|hit| hit.card.id == id));
+    }
+    let percentiles = Percentiles::of(&times);
+    eprintln!(
+        "{hot} of {asked} cold cards are found without asking for archived ones once they were used; {}",
+        percentiles.line()
+    );
+    Ok(json!({"asked": asked, "hot": hot, "latency": percentiles}))
 }
 
 /// How many of some texts are among the first hits when they are asked for.

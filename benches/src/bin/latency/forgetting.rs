@@ -47,6 +47,20 @@ fn fill(tenant: &Tenant, cards: usize, seed: u64, expiring: &[(usize, Timestamp)
     Ok(())
 }
 
+/// Waits until the background has linked what it is going to; gives how many vectors that is.
+fn wait_for_links(store: &Store) -> Outcome<usize> {
+    let mut before = (0, 0);
+    loop {
+        let linked = store.statistics()?.index.linked;
+        before = if linked == before.0 { (linked, before.1 + 1) } else { (linked, 0) };
+        // It works without pause where there is something to link.
+        if before.1 == 5 {
+            return Ok(linked);
+        }
+        std::thread::sleep(Duration::from_secs(2));
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     let directory = tempfile::tempdir()?;
     let start = Timestamp::from_micros(1_767_225_600_000_000);
@@ -79,6 +93,8 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     eprintln!("the large one reads {:.2} x the small one", works[1] / works[0]);
     store.forget_due()?;
     clock.set(after(31))?;
+    let linked = wait_for_links(&store)?;
+    eprintln!("{linked} vectors are linked in the graph");
     let tenant = store.tenant("large")?;
     let mut random = Random::new(seed ^ 2);
     let mut ask = |tenant: &Tenant| -> Outcome<Duration> {
@@ -107,13 +123,15 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     }
     let (answer, took) = thread.join().map_err(|_| "the run stopped with a panic")?;
     let applied = answer?.map_or(0, |run| run.totals.applied);
+    let count = busy.len();
     let (idle, busy) = (Percentiles::of(&idle), Percentiles::of(&busy));
     eprintln!("idle: {}", idle.line());
-    eprintln!("while {applied} cards are forgotten in {took:?}: {}", busy.line());
+    eprintln!("{} recalls while {applied} cards are forgotten in {took:?}: {}", count, busy.line());
     eprintln!("p99 {:.2} x idle", busy.p99_ms / idle.p99_ms);
     Ok(json!({
         "plans": plans,
         "read_ratio": works[1] / works[0],
+        "linked": linked,
         "idle": idle,
         "during_a_run": busy,
         "p99_ratio": busy.p99_ms / idle.p99_ms,

@@ -1,6 +1,7 @@
 //! How long recall and remember take on synthetic stores of given sizes. Tables go to the
 //! standard error output, one JSON document to the standard output.
 
+mod bytes;
 mod cold;
 mod durable;
 mod forgetting;

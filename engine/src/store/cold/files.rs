@@ -63,8 +63,9 @@ impl State {
     }
 }
 
-/// How many cards have left a segment, and their positions.
-type Left = (u32, Arc<Vec<u32>>);
+/// How many cards have left a segment, up to where cards have moved there, and the positions at
+/// which there is none.
+type Left = ((u32, Option<u32>), Arc<Vec<u32>>);
 type KeptBlock = (SegmentKey, u32, Arc<DecodedBlock<'static>>);
 
 /// The segment files of a store.

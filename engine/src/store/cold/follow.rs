@@ -1,6 +1,6 @@
 //! From a stub to the records of a cold card.
 
-use crate::card::CardId;
+use crate::card::{Card, CardId};
 use crate::store::cold::Stub;
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::record;
@@ -14,6 +14,51 @@ impl<T: ReadBytes> Tables<T> {
         match self.get(&key)? {
             Some(value) => Stub::open(&key, value.value()),
             None => Ok(None),
+        }
+    }
+
+    /// The tenant's cards after a card, current versions, as far as age and counting need them: of
+    /// cold ones there are no words, names and links.
+    pub(crate) fn outlines<'a>(
+        &'a self,
+        tenant: TenantId,
+        after: Option<CardId>,
+    ) -> Result<impl Iterator<Item = Result<Card>> + 'a> {
+        let after = after.unwrap_or(CardId::from_bytes([0; 16]));
+        let (low, high) = (keys::card(tenant, after), keys::card(tenant, CardId::from_bytes([255; 16])));
+        let range = self.range(&low, std::ops::Bound::Included(high.as_slice()))?;
+        Ok(range.filter_map(move |entry| {
+            let read = || {
+                let (key, value) = entry?;
+                let (key, value) = (key.value(), value.value());
+                match key == low.as_slice() {
+                    true => Ok(None),
+                    false => Self::outline_of(key, value).map(Some),
+                }
+            };
+            read().transpose()
+        }))
+    }
+
+    /// The same of one card.
+    pub(crate) fn outline(&self, tenant: TenantId, id: CardId) -> Result<Option<Card>> {
+        let key = keys::card(tenant, id);
+        match self.get(&key)? {
+            Some(value) => Self::outline_of(&key, value.value()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn outline_of(key: &[u8], value: &[u8]) -> Result<Card> {
+        match Stub::open(key, value)? {
+            None => record::open_card(TableId::Cards, key, value),
+            Some(stub) => {
+                let id = keys::card_of_key(key);
+                let id = id.ok_or_else(|| {
+                    Error::corrupt(record::place(TableId::Cards, key), "not the key of a card")
+                })?;
+                Ok(stub.outline(id))
+            }
         }
     }
 

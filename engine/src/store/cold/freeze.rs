@@ -1,8 +1,10 @@
 //! Moving archived cards out of the store file into a new segment.
 //!
-//! The segment is built from a snapshot, beside everything else. One commit then lists it and
-//! lets stubs take the place of the cards that are still as they were; the others have a
-//! place in the segment that nothing leads to.
+//! The segment is built from a snapshot, beside everything else. Commits of some cards each then
+//! list it and let stubs take the place of the cards that are still as they were; the others
+//! have a place in the segment that nothing leads to. Whoever writes waits for one of these
+//! commits, not for all; between two of them the segment's record says how far it is, so that a
+//! freeze that is cut short leaves a segment of which the rest counts as gone.
 
 use std::collections::BTreeSet;
 
@@ -59,6 +61,8 @@ pub(crate) struct Freezing<'a> {
     pub(crate) least: usize,
     /// Cards of one segment.
     pub(crate) most: usize,
+    /// Cards that move in one commit.
+    pub(crate) piece: usize,
     pub(crate) now: Timestamp,
     /// Analyses the versions of a card, oldest first.
     pub(crate) describe: &'a dyn Fn(&[Card]) -> Described,
@@ -181,18 +185,30 @@ impl Database {
                 false => Progress { next: number + 1, ..progress },
             };
             let (listed, built, bytes) = self.build(&tables, (tenant, number), piece, freezing)?;
+            if built.is_empty() {
+                self.write(move |batch| match batch.tables().has_tenant(tenant)? {
+                    true => after.write(batch, tenant),
+                    false => Ok(()),
+                })?;
+                continue;
+            }
             self.cold().write((tenant, number), &bytes)?;
             frozen.bytes += bytes.len() as u64;
             drop(bytes);
-            let now = freezing.now;
-            let cooled = self.write(move |batch| {
-                if !batch.tables().has_tenant(tenant)? {
-                    return Ok(0);
-                }
-                batch.cool((tenant, number), listed, &built, &after, now)
-            })?;
+            let (now, mut rest) = (freezing.now, built);
+            while !rest.is_empty() {
+                let later = rest.split_off(freezing.piece.clamp(1, rest.len()));
+                let (piece, listed) = (rest, listed.clone());
+                let after = later.is_empty().then(|| after.clone());
+                frozen.cards += self.write(move |batch| {
+                    if !batch.tables().has_tenant(tenant)? {
+                        return Ok(0);
+                    }
+                    batch.cool((tenant, number), listed, &piece, after.as_ref(), now)
+                })?;
+                rest = later;
+            }
             frozen.segments += 1;
-            frozen.cards += cooled;
         }
         Ok(frozen)
     }
@@ -273,22 +289,24 @@ pub(super) fn segment_number(number: u64) -> Result<u32> {
 }
 
 impl Batch<'_> {
-    /// Lists a segment, and puts stubs in the place of those of its cards that are as they were
-    /// when it was built; gives how many.
+    /// Lists a segment, and puts stubs in the place of those of some of its cards that are as they
+    /// were when it was built; gives how many. `after`: what is known once these were the last.
     fn cool(
         &mut self,
         (tenant, number): SegmentKey,
-        mut listed: SegmentRecord,
+        listed: SegmentRecord,
         built: &[Built],
-        after: &Progress,
+        after: Option<&Progress>,
         now: Timestamp,
     ) -> Result<u64> {
+        let present: Option<SegmentRecord> = self.tables().document(TableId::Segments, tenant, number)?;
+        // Nothing has moved there before the first commit.
+        let mut listed = present.unwrap_or(SegmentRecord { moved: Some(0), dead: listed.cards, ..listed });
         let mut same = vec![false; built.len()];
         for (same, built) in same.iter_mut().zip(built) {
             let present = self.tables().sealed(tenant, built.id)?;
             *same = present.is_some_and(|records| mark_of(&records) == built.mark);
         }
-        listed.dead = same.iter().filter(|same| !**same).count() as u32;
         let mut cooled = 0;
         for (built, same) in built.iter().zip(same) {
             let Built { id, stub, .. } = built;
@@ -306,8 +324,90 @@ impl Batch<'_> {
             self.log(tenant, ChangeKind::Cool, gone, None, None)?;
             cooled += 1;
         }
+        listed.dead -= (cooled as u32).min(listed.dead);
+        let moved = built.last().map_or(0, |last| last.stub.position + 1);
+        listed.moved = (moved < listed.cards).then_some(moved);
         self.put_document(TableId::Segments, tenant, number, &listed)?;
-        after.write(self, tenant)?;
+        if let Some(after) = after {
+            after.write(self, tenant)?;
+        } else {
+            // The number is taken all the same.
+            let progress = Progress::of(self.tables(), tenant)?;
+            Progress { next: progress.next.max(number + 1), ..progress }.write(self, tenant)?;
+        }
         Ok(cooled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card::CardId;
+    use crate::{Get, Include, Options, Recall, Remember, Store};
+
+    const NOW: Timestamp = Timestamp::from_micros(1_704_067_200_000_000);
+
+    /// What a crash between two commits leaves is whole, and the rest moves the next time.
+    #[test]
+    fn a_freeze_that_is_cut_short_between_two_pieces_leaves_a_sound_store() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = || Options { embedder: None, ..Options::default() };
+        let store = Store::open(directory.path(), options()).unwrap();
+        let tenant = store.tenant("a").unwrap();
+        let requests =
+            (0..90).map(|n| Remember { content: format!("Drawer {n} holds part{n}"), ..Remember::default() });
+        let ids: Vec<CardId> =
+            tenant.remember_all(requests.collect()).unwrap().into_iter().map(|a| a.unwrap().id).collect();
+        let (number, all) = (tenant.id().unwrap().unwrap(), ids.clone());
+        let archive = move |batch: &mut Batch<'_>| {
+            for id in all {
+                let card = batch.tables().card(number, id)?.unwrap();
+                batch.revise(number, Card { state: State::Archived, ..card }, None, NOW)?;
+            }
+            Ok(())
+        };
+        store.database().write(archive).unwrap();
+        let describe = |versions: &[Card]| Described {
+            terms: vec![(versions[0].content.rsplit(' ').next().unwrap().to_lowercase(), 1)],
+            length: 4,
+        };
+        let freezing = Freezing { least: 1, most: 100, piece: 20, now: NOW, describe: &describe };
+        {
+            // The first of the commits, and no other.
+            let database = store.database();
+            let tables = database.read().unwrap();
+            let (listed, mut built, bytes) = database.build(&tables, (number, 1), &ids, &freezing).unwrap();
+            database.cold().write((number, 1), &bytes).unwrap();
+            built.truncate(20);
+            let first = move |batch: &mut Batch<'_>| batch.cool((number, 1), listed, &built, None, NOW);
+            assert_eq!(database.write(first).unwrap(), 20);
+        }
+        let check = |store: &Store, cold: u64| {
+            let report = store.verify(|_| {}).unwrap();
+            assert!(report.is_sound(), "{:?}", report.findings);
+            assert_eq!(store.cold_statistics().unwrap().cards, cold);
+            let tenant = store.tenant("a").unwrap();
+            for (n, id) in ids.iter().enumerate().step_by(7) {
+                let query = Some(format!("part{n}"));
+                let include = vec![Include::Archived];
+                let hits = tenant
+                    .recall(Recall { query, include: include.clone(), ..Recall::default() })
+                    .unwrap()
+                    .hits;
+                assert_eq!(hits.first().map(|hit| hit.card.id), Some(*id), "{n}");
+                assert_eq!(tenant.get(&Get { id: *id, include, ..Get::default() }).unwrap().version, 2);
+            }
+        };
+        check(&store, 20);
+        drop((tenant, store));
+        let store = Store::open(directory.path(), options()).unwrap();
+        check(&store, 20);
+        let rest = store.database().freeze(number, &freezing).unwrap();
+        assert_eq!((rest.cards, rest.segments), (70, 1));
+        check(&store, 90);
+        // The first segment is mostly empty, and is put together with the other one.
+        assert_eq!(store.compact_cold().unwrap().made, 1);
+        check(&store, 90);
+        assert_eq!(store.cold_statistics().unwrap().segments, 1);
     }
 }

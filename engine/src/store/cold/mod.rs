@@ -57,7 +57,11 @@ pub(crate) struct SegmentRecord {
     /// The checksum of its header, which covers those of all that follows but the records.
     pub(crate) check: u64,
     pub(crate) cards: u32,
-    /// Cards that have left it.
+    /// Cards from this position on have not moved here, and will not where that was cut short; as
+    /// many as there are when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) moved: Option<u32>,
+    /// Cards that have left it, those that have not moved here included.
     pub(crate) dead: u32,
     /// Those of them whose bytes must go.
     pub(crate) purged: u32,
@@ -70,7 +74,8 @@ impl SegmentRecord {
     /// Of the bytes of a segment that nothing has left yet.
     fn of(bytes: &[u8], cards: u32, generation: u16, dimension: u32) -> Self {
         let check = header_check(bytes).unwrap_or_default();
-        Self { bytes: bytes.len() as u64, check, cards, dead: 0, purged: 0, generation, dimension }
+        let bytes = bytes.len() as u64;
+        Self { bytes, check, cards, moved: None, dead: 0, purged: 0, generation, dimension }
     }
 }
 
@@ -120,8 +125,14 @@ impl<T: ReadBytes> Tables<T> {
         }
     }
 
-    /// The positions of a segment that cards have left, in order.
-    pub(crate) fn left(&self, (tenant, number): SegmentKey) -> Result<Vec<u32>> {
+    /// The positions of a segment that no card stands at any more, or yet, in order.
+    pub(crate) fn left(&self, (tenant, number): SegmentKey, listed: &SegmentRecord) -> Result<Vec<u32>> {
+        let mut left = self.noted_as_left((tenant, number))?;
+        left.extend(listed.moved.unwrap_or(listed.cards)..listed.cards);
+        Ok(left)
+    }
+
+    fn noted_as_left(&self, (tenant, number): SegmentKey) -> Result<Vec<u32>> {
         let first = dead_key((tenant, number), 0);
         let last = dead_key((tenant, number), u32::MAX);
         let range = self.range(&first, std::ops::Bound::Included(last.as_slice()))?;
@@ -140,12 +151,12 @@ impl<T: ReadBytes> Tables<T> {
     pub(crate) fn left_of(&self, key: SegmentKey, listed: &SegmentRecord) -> Result<Arc<Vec<u32>>> {
         let Some(cold) = self.cold().filter(|_| listed.dead > 0) else { return Ok(Arc::default()) };
         if let Some((dead, left)) = cold.left.lock().get(&key)
-            && *dead == listed.dead
+            && *dead == (listed.dead, listed.moved)
         {
             return Ok(left.clone());
         }
-        let left = Arc::new(self.left(key)?);
-        cold.left.lock().insert(key, (listed.dead, left.clone()));
+        let left = Arc::new(self.left(key, listed)?);
+        cold.left.lock().insert(key, ((listed.dead, listed.moved), left.clone()));
         Ok(left)
     }
 

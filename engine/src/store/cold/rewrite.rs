@@ -20,7 +20,7 @@ use crate::store::tables::{ReadBytes, Tables};
 use crate::{Error, Result};
 
 /// What was done to the segments of a store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rewritten {
     /// Segments removed, those that were made anew included.
     pub removed: u64,
@@ -30,6 +30,24 @@ pub struct Rewritten {
     pub bytes_before: u64,
     /// Size of those made in their place.
     pub bytes_after: u64,
+    /// What is wrong with segments that should have been made anew and are left as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+}
+
+impl Rewritten {
+    /// What `work` gives; `None` where it meets damage, which is noted.
+    fn unless_damaged<T>(&mut self, work: Result<T>) -> Result<Option<T>> {
+        match work {
+            Ok(done) => Ok(Some(done)),
+            Err(Error::Corrupt { place, detail }) => {
+                tracing::warn!(place, detail, "a damaged segment of the cold tier is left as it is");
+                self.damaged.push(format!("{place}: {detail}"));
+                Ok(None)
+            }
+            Err(other) => Err(other),
+        }
+    }
 }
 
 /// Where a card stood before, and where it stands in the new segment.
@@ -90,6 +108,7 @@ impl Database {
             all.made += done.made;
             all.bytes_before += done.bytes_before;
             all.bytes_after += done.bytes_after;
+            all.damaged.extend(done.damaged);
         }
         Ok(all)
     }
@@ -98,25 +117,42 @@ impl Database {
     /// purged; `most` is how many cards one holds.
     ///
     /// # Errors
-    /// When a segment is damaged, or the store or a file cannot be written; segments that were
-    /// made before are in place.
+    /// When the store or a file cannot be written; segments that were made before are in place.
+    /// One that is damaged is left as it is.
     pub(crate) fn rewrite_segments(&self, tenant: TenantId, most: usize) -> Result<Rewritten> {
         let _work = self.cold().work();
         let mut done = Rewritten::default();
         let tables = self.read()?;
-        let segments = tables.segments(tenant)?;
+        let mut segments = tables.segments(tenant)?;
         self.cold().remove_unlisted(tenant, |number| segments.iter().any(|(other, _)| *other == number))?;
-        let mut erased = HashSet::new();
+        let (mut erased, mut damaged) = (HashSet::new(), HashSet::new());
         for (number, listed) in segments.iter().filter(|(_, listed)| listed.dead > 0) {
-            if self.holds_erased(&tables, (tenant, *number), listed)? {
-                erased.insert(*number);
+            match done.unless_damaged(self.holds_erased(&tables, (tenant, *number), listed))? {
+                Some(true) => {
+                    erased.insert(*number);
+                }
+                Some(false) => {}
+                None => {
+                    damaged.insert(*number);
+                }
             }
         }
         drop(tables);
-        for group in groups(segments, most.max(1), &erased) {
+        segments.retain(|(number, _)| !damaged.contains(number));
+        // What is damaged shows when it is read: those beside it are then made anew by themselves.
+        let mut groups = groups(segments, most.max(1), &erased);
+        while let Some(group) = groups.pop() {
+            let alone = group.len() == 1;
+            let made = match self.rewrite_group(tenant, &group) {
+                Err(Error::Corrupt { .. }) if !alone => {
+                    groups.extend(group.into_iter().map(|segment| vec![segment]));
+                    continue;
+                }
+                made => done.unless_damaged(made)?,
+            };
+            let Some(made) = made else { continue };
             done.bytes_before += group.iter().map(|(_, listed)| listed.bytes).sum::<u64>();
             let numbers: Vec<u64> = group.iter().map(|(number, _)| *number).collect();
-            let made = self.rewrite_group(tenant, &group)?;
             self.cold().retire(tenant, &numbers)?;
             done.removed += numbers.len() as u64;
             done.made += u64::from(made > 0);
@@ -150,9 +186,11 @@ impl Database {
         let (generation, dimension) = group.first().map_or((0, 0), |(_, l)| (l.generation, l.dimension));
         let mut builder = SegmentBuilder::new(tenant.0, segment_number(number)?, dimension);
         let mut open = Vec::with_capacity(group.len());
-        for (number, _) in group {
+        for (number, listed) in group {
             let key = (tenant, *number);
-            let left: HashSet<u32> = tables.left(key)?.into_iter().collect();
+            // As of this snapshot, not as of the one in which the group was found.
+            let listed = tables.document(TableId::Segments, tenant, *number)?.unwrap_or(listed.clone());
+            let left: HashSet<u32> = tables.left(key, &listed)?.into_iter().collect();
             open.push((key, self.cold().segment(key)?, left));
         }
         let mut cards: Vec<([u8; 16], usize, u32)> = Vec::new();

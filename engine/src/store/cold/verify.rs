@@ -48,7 +48,7 @@ impl Database {
                     ),
                 );
             }
-            match tables.left(key) {
+            match tables.left(key, &listed) {
                 Ok(left) if left.len() as u64 == u64::from(listed.dead) => {}
                 Ok(left) => report.find(
                     &record,

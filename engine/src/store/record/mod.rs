@@ -32,11 +32,13 @@ pub(crate) enum Schema {
     TenantJson = 4,
     /// What stands in the place of a cold card, first layout.
     ColdV1 = 5,
+    /// Items of a plan or a run that follow each other, first layout.
+    ItemsV1 = 6,
 }
 
 impl Schema {
     fn from_number(number: u16) -> Option<Self> {
-        [Self::Bytes, Self::CardV1, Self::ChangesV1, Self::TenantJson, Self::ColdV1]
+        [Self::Bytes, Self::CardV1, Self::ChangesV1, Self::TenantJson, Self::ColdV1, Self::ItemsV1]
             .into_iter()
             .find(|schema| *schema as u16 == number)
     }
@@ -108,6 +110,11 @@ pub(crate) fn open<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Result<(S
     let schema = Schema::from_number(number)
         .ok_or_else(|| bad(&format!("schema {number} is newer than this version of memcards knows")))?;
     Ok((schema, payload))
+}
+
+/// The payload of a record, unchecked: enough to choose which records to open.
+pub(crate) fn payload(value: &[u8]) -> &[u8] {
+    value.get(HEADER..).unwrap_or_default()
 }
 
 /// Generation and numbers of a vector; see [`OwnVector`].
@@ -326,9 +333,14 @@ fn encode_change(change: &Change, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// What identifies a change at its place in the log.
+/// Bytes of a change before its look-ups.
+const CHANGE_HEAD: usize = 30;
+
+/// What identifies a change at its place in the log. Its look-ups do not count: those that lead
+/// nowhere by now are taken out of it one day.
 fn change_checksum(tenant: TenantId, sequence: u64, change: &[u8]) -> u64 {
-    checksum(TableId::Changes, &keys::change(tenant, sequence), Schema::ChangesV1 as u16, change)
+    let head = &change[..CHANGE_HEAD.min(change.len())];
+    checksum(TableId::Changes, &keys::change(tenant, sequence), Schema::ChangesV1 as u16, head)
 }
 
 /// Seals changes that follow each other from a sequence on: gives the records with their
@@ -449,8 +461,9 @@ pub(crate) fn open_bytes<'a>(table: TableId, key: &[u8], value: &'a [u8]) -> Res
 /// is written and read again as the same.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn fuzz(bytes: &[u8]) {
-    for schema in [Schema::Bytes, Schema::CardV1, Schema::ChangesV1, Schema::TenantJson, Schema::ColdV1] {
-        for table in [TableId::Meta, TableId::Cards, TableId::Versions, TableId::Changes] {
+    let all = [1, 2, 3, 4, 5, 6].into_iter().filter_map(Schema::from_number);
+    for schema in all {
+        for table in TableId::ALL {
             // Long enough to be the key of a version, whose parts the others' keys have too.
             let mut key = [7; 25];
             key[4] = table as u8;
