@@ -158,6 +158,9 @@ pub(crate) enum Command {
     Backup(admin::BackupArguments),
     /// Read everything and check every checksum; changes nothing
     Verify(admin::VerifyArguments),
+    /// Make damaged indexes anew, and the store file where nothing in it is lost; the damaged file is kept
+    #[command(after_help = example!("memcards repair"))]
+    Repair(NoArguments),
     /// Show figures of the store or, with --tenant, of a tenant
     #[command(after_help = example!("memcards stats", "memcards stats --tenant anna --json"))]
     Stats(NoArguments),

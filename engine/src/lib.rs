@@ -43,7 +43,7 @@ pub mod time;
 pub mod verbs;
 
 pub use engine::{
-    Options, PolicyView, Reembedded, SchedulerStatus, Statistics, Store, Tenant, TenantStatistics,
+    Options, PolicyView, Reembedded, Repaired, SchedulerStatus, Statistics, Store, Tenant, TenantStatistics,
 };
 pub use error::{Error, Result};
 pub use time::{Clock, Duration, ManualClock, SystemClock, Timestamp};

@@ -1,4 +1,4 @@
-//! Commands about the store as a whole: `reembed`, `backup`, `verify`, `stats`, `tenants`; and
+//! Commands about the store as a whole: `reembed`, `backup`, `verify`, `repair`, `stats`, `tenants`; and
 //! `completions`.
 
 use std::io::Write;
@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
-use memcards::{Audit, SchedulerStatus, Timestamp};
+use memcards::store::Finding;
+use memcards::{Audit, Error, SchedulerStatus, Timestamp};
 use serde_json::json;
 
 use super::{answer, print_answer};
@@ -127,7 +128,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, door: &Door, out: &mut dyn Wri
     let progress = Progress::start("reading records");
     let report = door.store.verify(|done| progress.at(done))?;
     drop(progress);
-    let (good, bad) = (style::GOOD, style::BAD);
+    let good = style::GOOD;
     writeln!(
         out,
         "read {} tenants, {} cards, {} earlier versions, {} vectors, {} changes, {} index files",
@@ -142,11 +143,59 @@ pub(crate) fn verify(arguments: &VerifyArguments, door: &Door, out: &mut dyn Wri
         let clean = proof.is_none_or(|proof| proof.found.is_empty());
         return if clean { Ok(()) } else { Err(Failure::Damage) };
     }
-    for finding in &report.findings {
+    show_findings(&report.findings, out)?;
+    Err(Failure::Damage)
+}
+
+fn show_findings(findings: &[Finding], out: &mut dyn Write) -> Result<(), Failure> {
+    let bad = style::BAD;
+    for finding in findings {
         let (place, detail) = (render::printable(&finding.place), render::printable(&finding.detail));
         writeln!(out, "{bad}damaged{bad:#} {place}: {detail}")?;
     }
-    Err(Failure::Damage)
+    Ok(())
+}
+
+pub(crate) fn repair(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
+    let progress = (!door.json).then(|| Progress::start("reading records"));
+    let repaired = door.store.repair(|done| progress.iter().for_each(|progress| progress.at(done)))?;
+    drop(progress);
+    let end = if repaired.lost.is_empty() { Ok(()) } else { Err(Failure::Damage) };
+    if door.json {
+        let answer = serde_json::to_value(&repaired)
+            .map_err(|error| Error::Internal(format!("encoding the answer: {error}")))?;
+        print_answer(&answer, out)?;
+        return end;
+    }
+    let good = style::GOOD;
+    if repaired.found.is_empty() {
+        writeln!(out, "{good}sound{good:#}: nothing to repair")?;
+        return end;
+    }
+    writeln!(out, "{} places were damaged", repaired.found.len())?;
+    if repaired.indexes > 0 {
+        writeln!(
+            out,
+            "removed the index files of {} tenants; they are made anew when they are needed",
+            repaired.indexes
+        )?;
+    }
+    if let Some(kept) = &repaired.kept {
+        let kept = render::printable(&kept.display().to_string());
+        writeln!(
+            out,
+            "wrote the store file anew with all of its {} records; the damaged one is {kept}",
+            repaired.records
+        )?;
+    }
+    match repaired.lost.is_empty() {
+        true => writeln!(out, "{good}repaired{good:#}: nothing is lost")?,
+        false => {
+            writeln!(out, "this is lost, unless a backup has it; all else can be read, not written:")?;
+            show_findings(&repaired.lost, out)?;
+        }
+    }
+    end
 }
 
 pub(crate) fn statistics(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {

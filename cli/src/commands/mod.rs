@@ -52,6 +52,7 @@ pub(crate) fn run(command: Command, door: &Door, out: &mut dyn Write) -> Result<
         Command::Export(arguments) => exchange::export(&arguments, door, out),
         Command::Backup(arguments) => admin::backup(&arguments, door, out),
         Command::Reembed(_) => admin::reembed(door, out),
+        Command::Repair(_) => admin::repair(door, out),
         Command::Verify(arguments) => admin::verify(&arguments, door, out),
         Command::Stats(_) => admin::statistics(door, out),
         Command::Tenants(_) => admin::tenants(door, out),

@@ -14,6 +14,7 @@ mod policies;
 mod policy;
 mod reembed;
 mod relations;
+mod repair;
 mod running;
 mod scheduler;
 mod simulation;
@@ -40,6 +41,7 @@ use crate::{Error, Result};
 use model::{embed, model_of};
 pub use policy::PolicyView;
 pub use reembed::Reembedded;
+pub use repair::Repaired;
 pub use scheduler::SchedulerStatus;
 pub use tenant::{Tenant, TenantStatistics};
 

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use crate::store::database::{Database, STORE_FILE};
 use crate::store::io::{OpenMode, at, parent};
-use crate::store::keys::TableId;
 use crate::store::pages::Pages;
-use crate::store::record;
 use crate::store::tables::{ReadBytes, Tables, storage};
+use crate::store::verify::open_entry;
 use crate::{Error, Result};
 
 /// Entries per transaction of the copy; bounds its memory.
@@ -71,9 +70,7 @@ pub(super) fn copy_records<T: ReadBytes>(
             let mut tables = Tables::write(&transaction, pages.damage())?;
             for entry in entries.by_ref().take(ENTRIES_PER_COMMIT) {
                 let (key, value) = entry?;
-                let table = TableId::of_key(key.value())
-                    .ok_or_else(|| Error::corrupt("the store file", "a key of no table of ours"))?;
-                record::open(table, key.value(), value.value())?;
+                open_entry(key.value(), value.value())?;
                 tables.put(key.value(), value.value())?;
                 copied += 1;
             }

@@ -44,6 +44,15 @@ impl Database {
             return Err(Error::ReadOnly { reason });
         }
         let bytes_before = self.file_bytes()?;
+        let records = self.write_anew(progress)?;
+        Ok(Compacted { bytes_before, bytes_after: self.file_bytes()?, records, damaged: vec![] })
+    }
+    /// Copies every record to a new file, which takes the place of the present one. Commits must
+    /// be kept out. Gives how many records there are.
+    ///
+    /// # Errors
+    /// As [`Database::compact`].
+    pub(super) fn write_anew(&self, progress: impl FnMut(u64)) -> Result<u64> {
         let (path, new) = (self.directory().join(STORE_FILE), self.directory().join(NEW_STORE_FILE));
         let io = self.io();
         let pages = Pages::create(at(&new, io.open(&new, OpenMode::Truncate))?, &path);
@@ -69,9 +78,9 @@ impl Database {
         self.file().replace(OpenFile::whole(target, pages));
         let durable = at(self.directory(), io.sync_directory(self.directory()));
         if let Err(error) = durable {
-            self.refuse_writes(format!("the compacted file may not be durable ({error}); reopen the store"));
+            self.refuse_writes(format!("the new store file may not be durable ({error}); reopen the store"));
             return Err(error);
         }
-        Ok(Compacted { bytes_before, bytes_after: self.file_bytes()?, records, damaged: vec![] })
+        Ok(records)
     }
 }

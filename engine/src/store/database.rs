@@ -256,6 +256,16 @@ impl Database {
         self.directory.join(INDEX_DIRECTORY)
     }
 
+    /// True when a page of the store file, in use or not, does not fit its checksum.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn is_file_damaged(&self) -> Result<bool> {
+        let (file, mut damaged) = (self.file.get(), false);
+        file.pages().check(|| self.file.hold(), |_| damaged = true)?;
+        Ok(damaged || file.check().is_err())
+    }
+
     /// Size of the store file in bytes.
     pub(crate) fn file_bytes(&self) -> Result<u64> {
         let file = self.directory.join(STORE_FILE);

@@ -388,6 +388,14 @@ impl Lookups {
         io::remove_file(self.io.as_ref(), &self.path(tenant))
     }
 
+    /// True when there is a snapshot file of a tenant that cannot be used.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn is_snapshot_damaged(&self, tenant: TenantId) -> Result<bool> {
+        Ok(matches!(self.read_snapshot(tenant)?, Some((_, Err(_)))))
+    }
+
     /// The tenant's snapshot file, if there is one; for verification.
     pub(super) fn read_snapshot(
         &self,

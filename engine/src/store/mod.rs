@@ -23,6 +23,7 @@ mod packs;
 mod pages;
 mod purge;
 pub(crate) mod record;
+mod repair;
 mod revector;
 mod strip;
 mod tables;

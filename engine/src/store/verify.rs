@@ -233,6 +233,18 @@ fn purged<T: ReadBytes>(tables: &Tables<T>, known: &HashSet<TenantId>) -> Purged
     gone
 }
 
+/// The table that an entry belongs to, once its checksum fits.
+///
+/// # Errors
+/// [`Error::Corrupt`] naming table and key.
+pub(super) fn open_entry(key: &[u8], value: &[u8]) -> Result<TableId> {
+    let Some(table) = TableId::of_key(key) else {
+        return Err(Error::corrupt("the store file", format!("{key:02x?} is no key of a table")));
+    };
+    record::open(table, key, value)?;
+    Ok(table)
+}
+
 fn check<T: ReadBytes>(
     tables: &Tables<T>,
     (key, value): (&[u8], &[u8]),
@@ -240,11 +252,8 @@ fn check<T: ReadBytes>(
     met: &mut Met,
     report: &mut VerifyReport,
 ) -> Result<()> {
-    let Some(table) = TableId::of_key(key) else {
-        return Err(Error::corrupt("the store file", format!("{key:02x?} is no key of a table")));
-    };
+    let table = open_entry(key, value)?;
     let bad = |detail: &str| Error::corrupt(record::place(table, key), detail);
-    record::open(table, key, value)?;
     if matches!(table, TableId::Meta | TableId::TenantNames | TableId::Tenants) {
         return Ok(());
     }

@@ -172,3 +172,99 @@ fn an_empty_store_file_is_damage_and_no_new_store() {
     std::fs::rename(directory.path().join("other.redb"), &file).unwrap();
     assert_eq!(Store::open(directory.path(), options()).err().expect("refused").code(), "corrupt");
 }
+
+/// Whatever is hit: a repair either gives back every card and a sound store that is written again, or
+/// changes nothing and names what is lost. The damaged file stays.
+#[test]
+fn a_repair_loses_nothing_and_removes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ids: Vec<(String, CardId)> = Vec::new();
+    let whole = {
+        let store = open(directory.path(), false).unwrap();
+        fill(&store);
+        for name in ["anna", "bob"] {
+            let cards = everything(&store.tenant(name).unwrap()).unwrap().cards;
+            ids.extend(cards.iter().map(|card| (name.to_owned(), card.id)));
+        }
+        read(&store, &ids).unwrap()
+    };
+    let bytes = std::fs::read(directory.path().join("memcards.redb")).unwrap();
+    let (mut repaired, mut lost) = (0, 0);
+    for page in 0..bytes.len() / 4096 {
+        let mut damaged = bytes.clone();
+        damaged[page * 4096 + 77] ^= 8;
+        let copy = directory.path().join(format!("copy-{page}"));
+        std::fs::create_dir(&copy).unwrap();
+        std::fs::write(copy.join("memcards.redb"), &damaged).unwrap();
+        let Ok(store) = open(&copy, false) else { continue };
+        let answer = store.repair(|_| {}).unwrap();
+        assert!(!answer.found.is_empty(), "page {page}");
+        match answer.lost.is_empty() {
+            true => {
+                repaired += 1;
+                let kept = answer.kept.expect("a copy of the damaged file");
+                let (at, kept) = (page * 4096 + 77, std::fs::read(kept).unwrap());
+                assert_eq!(kept[at], damaged[at], "page {page}");
+                assert_eq!(read(&store, &ids).unwrap(), whole, "page {page}");
+                drop(store);
+                let store = open(&copy, false).unwrap();
+                assert!(store.repair(|_| {}).unwrap().found.is_empty(), "page {page}");
+                let request = Remember {
+                    content: "one more".into(),
+                    vector: Some(vec![1.0, 2.0, 3.0, 4.0]),
+                    ..Remember::default()
+                };
+                store.tenant("anna").unwrap().remember(request).unwrap();
+            }
+            false => {
+                lost += 1;
+                assert!(answer.kept.is_none() && answer.records == 0, "page {page}");
+            }
+        }
+        std::fs::remove_dir_all(&copy).unwrap();
+    }
+    println!("{repaired} pages repaired, {lost} with something lost");
+    assert!(repaired > 5 && lost > 5);
+}
+
+/// An index file that was hit is made anew.
+#[test]
+fn a_repair_makes_index_files_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path(), false).unwrap();
+    let tenant = store.tenant("anna").unwrap();
+    for part in 0..5 {
+        let requests = (0..1000).map(|n| Remember {
+            content: format!("entry q{part}x{n}z"),
+            vector: Some(vec![n as f32, part as f32, -2.0, 0.5]),
+            ..Remember::default()
+        });
+        tenant.remember_all(requests.collect()).unwrap();
+    }
+    let ask = |store: &Store| {
+        let request = Recall { vector: Some(vec![70.0, 3.0, -2.0, 0.5]), ..Recall::default() };
+        let hits = store.tenant("anna").unwrap().recall(request).unwrap().hits;
+        hits.iter().map(|hit| hit.card.id).collect::<Vec<_>>()
+    };
+    let whole = ask(&store);
+    assert!(store.checkpoint().unwrap() > 0);
+    drop((tenant, store));
+    let index = std::fs::read_dir(directory.path().join("index")).unwrap().next().unwrap().unwrap().path();
+    let files = std::fs::read_dir(index).unwrap().map(|file| file.unwrap().path());
+    let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "idx")).collect();
+    assert!(!files.is_empty());
+    for file in files {
+        let sound = std::fs::read(&file).unwrap();
+        let mut damaged = sound.clone();
+        damaged[sound.len() / 2] ^= 1;
+        std::fs::write(&file, damaged).unwrap();
+        let store = open(directory.path(), false).unwrap();
+        let answer = store.repair(|_| {}).unwrap();
+        assert_eq!((answer.indexes, answer.records), (1, 0), "{}", file.display());
+        assert!(answer.lost.is_empty() && answer.kept.is_none());
+        assert_eq!(ask(&store), whole);
+        drop(store);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, sound).unwrap();
+    }
+}
