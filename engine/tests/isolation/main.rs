@@ -11,14 +11,18 @@
 //! - [`admin`]: what verbs about the store as a whole may tell, one by one;
 //! - [`handles`]: calls of a tenant's handle that are no verbs;
 //! - [`shared`]: plans of an administrator over several tenants, as each of them sees them;
+//! - [`traffic`]: random requests, alone and amid another one's traffic.
 
 #![allow(clippy::unwrap_used)]
 
 mod admin;
 mod canary;
 mod handles;
+#[path = "../common/numbers.rs"]
+mod numbers;
 mod requests;
 mod schema;
 mod shared;
 mod sweep;
+mod traffic;
 mod world;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use memcards::{Store, execute};
 use serde_json::{Map, Value, json};
 
+use crate::numbers::Numbers;
 use crate::schema;
 
 /// Somebody's names and identifiers, from which requests are made.
@@ -259,6 +260,8 @@ impl Side {
             "walk" => json!({ "start": word(0), "hops": 4 }),
             "policy.set" => json!({ "policy": "assistant" }),
             "simulate" => json!({ "days": 3 }),
+            "apply" if !self.plans.is_empty() => json!({ "plan": self.plans[0] }),
+            "undo" if !self.runs.is_empty() => json!({ "run": self.runs[0] }),
             "backup" | "export" => json!({ "to": self.path(verb) }),
             "import" => json!({ "from": self.path("export") }),
             _ => json!({}),
@@ -328,8 +331,8 @@ impl Asking {
     /// Fields that others cannot stand beside.
     fn stands_alone(&self, field: &str, at: usize) -> bool {
         match (self.verb, field) {
-            ("remember", "ttl") => at % 2 == 0,
-            ("remember", "expires_at") => at % 2 == 1,
+            ("remember", "ttl") => at.is_multiple_of(2),
+            ("remember", "expires_at") => !at.is_multiple_of(2),
             ("recall" | "remember" | "correct", "vector") => at > 1,
             ("recall", "weights" | "preset") => true,
             ("correct", "clear" | "version") => true,
@@ -337,6 +340,21 @@ impl Asking {
             ("feedback", "rejected") => true,
             _ => false,
         }
+    }
+
+    /// A request with some of the fields, of one side or the other.
+    pub(crate) fn random(&self, numbers: &mut Numbers, own: &Side, other: &Side) -> Fields {
+        let foreign = numbers.once_in(6);
+        let mut request = if foreign { other.needed(self.verb) } else { own.needed(self.verb) };
+        for _ in 0..numbers.below(5).min(self.fields.len()) {
+            let field = numbers.pick(&self.fields);
+            let side = if numbers.once_in(4) { other } else { own };
+            let values = side.values(self.verb, field).unwrap_or_default();
+            if !values.is_empty() {
+                request.insert(field.clone(), numbers.pick(&values).clone());
+            }
+        }
+        request
     }
 
     /// Requests with something wrong in one field, among it a field that is not there.

@@ -118,7 +118,7 @@ pub(crate) fn asking(vectors: bool) -> Side {
 /// them is wiped again.
 pub(crate) fn hide(world: &World, vectors: bool) -> Side {
     let secret = Side::new(&secrets(0)[0], &secrets(1), vectors, NUMBER);
-    let mut watched = Side::new(WATCHED, &KNOWN, vectors, NUMBER);
+    let mut watched = Side::new(WATCHED, &KNOWN, vectors, 0.4375);
     for (name, side) in [(WATCHED, &watched), (&secrets(2)[0], &secret), (&secrets(3)[2], &secret)] {
         let few = if name == WATCHED { 1 } else { 6 };
         for verb in ["remember", "relate"] {
@@ -177,7 +177,7 @@ pub(crate) fn settle(world: &World, side: &mut Side) {
     // What was forgotten before does not come back by being told with the same turn.
     let now = world.clock.now();
     for (at, word) in OWN.iter().chain(&KNOWN).enumerate() {
-        let vector = side.vectors.then(|| [at as f32, 1.0, 0.5, side.number]);
+        let vector = side.vectors.then_some([at as f32, 1.0, 0.5, side.number]);
         let told = ask(
             "remember",
             serde_json::json!({

@@ -3,7 +3,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod determinism;
+mod forgetting;
 mod indexes;
+mod lives;
+#[path = "../common/numbers.rs"]
+mod numbers;
 mod oracle;
 mod pages;
 mod replay;

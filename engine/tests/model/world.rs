@@ -56,6 +56,7 @@ pub(crate) struct World {
     directory: PathBuf,
     pub(crate) clock: Arc<ManualClock>,
     caller: bool,
+    index_bytes: usize,
     /// Version of the embedding model.
     embedder: usize,
     store: Option<Store>,
@@ -70,15 +71,21 @@ pub(crate) fn options(caller: bool, version: usize, clock: Arc<ManualClock>) -> 
 
 impl World {
     pub(crate) fn new(directory: &Path, caller: bool) -> Self {
+        Self::with_index_bytes(directory, caller, Options::default().index_bytes)
+    }
+
+    /// The same with another bound on the memory for indexes.
+    pub(crate) fn with_index_bytes(directory: &Path, caller: bool, index_bytes: usize) -> Self {
         let clock = Arc::new(ManualClock::new(Timestamp::from_micros(START)));
-        let store = Store::open(directory, options(caller, 0, clock.clone())).unwrap();
-        let directory = directory.to_owned();
-        Self { directory, clock, caller, embedder: 0, store: Some(store), model: Default::default() }
+        let (directory, model) = (directory.to_owned(), Default::default());
+        let mut world = Self { directory, clock, caller, index_bytes, embedder: 0, store: None, model };
+        world.reopen();
+        world
     }
 
     /// How its store is opened.
     pub(crate) fn options(&self) -> Options {
-        options(self.caller, self.embedder, self.clock.clone())
+        Options { index_bytes: self.index_bytes, ..options(self.caller, self.embedder, self.clock.clone()) }
     }
 
     /// The same model over a store in another directory.
@@ -199,15 +206,20 @@ impl World {
             ids(&store.tenant(t).list(&request).unwrap().cards)
         };
         match step {
-            Step::Remember(t, request) => drop(self.tenant(*t).remember((**request).clone()).unwrap()),
+            // What was forgotten is refused when its turn is read again.
+            Step::Remember(t, request) => drop(self.tenant(*t).remember((**request).clone())),
             Step::Correct(t, index, _, request) => {
-                let id = *index.get(&all(self, *t));
-                let _ = self.tenant(*t).correct(Correct { id, ..(**request).clone() });
+                let there = all(self, *t);
+                if !there.is_empty() {
+                    let id = *index.get(&there);
+                    let _ = self.tenant(*t).correct(Correct { id, ..(**request).clone() });
+                }
             }
             Step::Forget(t, indexes, filter, dry_run) => {
                 let there = all(self, *t);
-                let ids = match filter {
+                let ids: Vec<CardId> = match filter {
                     Some(_) => vec![],
+                    None if there.is_empty() => return,
                     None => indexes.iter().map(|index| *index.get(&there)).collect(),
                 };
                 let request = Forget { ids, filter: filter.clone(), dry_run: *dry_run, ..Forget::default() };
@@ -215,9 +227,12 @@ impl World {
             }
             Step::Restore(t, indexes) => {
                 let there = all(self, *t);
-                let ids = indexes.iter().map(|index| *index.get(&there)).collect();
-                self.tenant(*t).restore(Restore { ids, ..Restore::default() }).unwrap();
+                if !there.is_empty() {
+                    let ids = indexes.iter().map(|index| *index.get(&there)).collect();
+                    self.tenant(*t).restore(Restore { ids, ..Restore::default() }).unwrap();
+                }
             }
+            Step::Reembed if self.caller => {}
             Step::Reembed => {
                 self.replace_embedder();
                 self.store().reembed(None, |_| {}).unwrap();

@@ -16,6 +16,7 @@ use memcards::judge::{self, Relation};
 use memcards::{Outcome, Timestamp};
 
 pub(crate) use read::Looking;
+pub(crate) use write::draft;
 
 /// Where exact words are looked up: normalised text, track, category, and more of it.
 type Words = (u128, Track, String, Detail);
