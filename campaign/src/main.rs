@@ -56,10 +56,10 @@ const MODES: [Mode; 9] = [
     // Every n of every workload; there is nothing to count.
     Mode { name: "faults", bounded: 0, long: 0, run: faults::run },
     Mode { name: "space", bounded: 30, long: 300, run: space::run },
-    Mode { name: "rot", bounded: 5_000, long: 100_000, run: rot::run },
-    Mode { name: "clock", bounded: 200, long: 5_000, run: clock::run },
+    Mode { name: "rot", bounded: 10_000, long: 100_000, run: rot::run },
+    Mode { name: "clock", bounded: 500, long: 5_000, run: clock::run },
     Mode { name: "openers", bounded: 20, long: 200, run: openers::run },
-    Mode { name: "determinism", bounded: 500, long: 10_000, run: determinism::run },
+    Mode { name: "determinism", bounded: 2_000, long: 10_000, run: determinism::run },
 ];
 
 fn main() -> ExitCode {

@@ -91,8 +91,9 @@ pub fn answers(tenant: &Tenant, numbers: &mut Numbers) -> Checked {
             let alien = hits.iter().find(|hit| !active.contains(&hit.card.id));
             ensure(alien.is_none(), || format!("{own} finds {alien:?}, which no list shows"))?;
         }
-        // Of cards that contradict each other the later one comes first.
-        if card.vector_version > 0 && card.links.is_empty() {
+        // Of cards that contradict each other the later one comes first, and turns of a conversation
+        // are judged by what stands around them.
+        if card.vector_version > 0 && card.links.is_empty() && own_word(card).is_some() {
             let own = vector(&card.content);
             let near = listed.iter().filter(|other| cosine(&vector(&other.content), &own) > NEAR).count();
             let request = Recall { vector: Some(own), top: Some(1000), ..Recall::default() };

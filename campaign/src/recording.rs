@@ -9,7 +9,7 @@ use memcards::{Clock, ManualClock, Store, Timestamp};
 
 use crate::disk::crash::Replay;
 use crate::disk::{Contents, Operation, SimulatedDisk};
-use crate::failure::{Checked, Failure};
+use crate::failure::{Checked, Failure, ensure};
 use crate::numbers::Numbers;
 use crate::oracle::{self, Expected};
 use crate::script::{Act, DIRECTORY, Live, options, start};
@@ -98,6 +98,25 @@ impl Recording {
         let number = self.acknowledged(cut);
         let gone = |erased: &&Erased| erased.from_files.is_some_and(|from| from <= number);
         self.erased.iter().filter(gone).map(|erased| erased.word.clone()).collect()
+    }
+
+    /// Fails when a file that was removed or replaced may come back after a call that promises that
+    /// no byte of what was erased is left.
+    ///
+    /// # Errors
+    /// Names the call and the files.
+    pub fn removals_are_durable(&self) -> Checked {
+        let mut replay = Replay::new(&Contents::default(), &self.log);
+        for (number, done) in self.done.iter().enumerate() {
+            replay.advance(done.position);
+            if matches!(done.act, Some(Act::Compact | Act::Wipe)) {
+                let back = replay.may_come_back();
+                ensure(back.is_empty(), || {
+                    format!("after step {number} ({:?}) {back:?} may come back", done.act)
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Says where in the workload a cut is.

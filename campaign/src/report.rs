@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-/// Failures of a mode after which it stops.
-const ENOUGH: usize = 20;
+/// Kinds of failures, and failures, after which a mode stops.
+const ENOUGH: (usize, u64) = (20, 2000);
 
 /// Something that must not be, and how to see it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Found {
     pub what: String,
     /// The command that shows it again.
     pub command: String,
+    /// How often it was seen, numbers and names aside.
+    pub times: u64,
 }
 
 /// What one mode has shown.
@@ -29,8 +31,6 @@ pub struct ModeReport {
     pub figures: BTreeMap<String, u64>,
     /// What went wrong.
     pub failures: Vec<Found>,
-    /// Failures that are counted only.
-    pub more: u64,
     /// Wall time.
     pub seconds: f64,
     /// Why it was not done.
@@ -42,12 +42,19 @@ pub struct ModeReport {
 pub struct Tally {
     started: Instant,
     figures: Mutex<BTreeMap<String, u64>>,
-    failures: Mutex<(Vec<Found>, u64)>,
+    failures: Mutex<BTreeMap<String, Found>>,
 }
 
 impl Default for Tally {
     fn default() -> Self {
         Self { started: Instant::now(), figures: Mutex::default(), failures: Mutex::default() }
+    }
+}
+
+impl ModeReport {
+    /// How many failures there were.
+    fn failed(&self) -> u64 {
+        self.failures.iter().map(|found| found.times).sum()
     }
 }
 
@@ -57,30 +64,27 @@ impl Tally {
         *self.figures.lock().entry(what.to_owned()).or_default() += count;
     }
 
-    /// Notes a failure; the same one twice is counted.
+    /// Notes a failure; of those that differ in numbers and names only, the first one is told.
     pub fn fail(&self, what: String, command: String) {
+        let kind: Vec<&str> =
+            what.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect();
         let mut failures = self.failures.lock();
-        if failures.0.len() < ENOUGH {
-            failures.0.push(Found { what, command });
-        } else {
-            failures.1 += 1;
-        }
+        failures.entry(kind.join(" ")).or_insert(Found { what, command, times: 0 }).times += 1;
     }
 
     /// True when there is no use in going on.
     pub fn is_enough(&self) -> bool {
-        self.failures.lock().1 > 0
+        let failures = self.failures.lock();
+        failures.len() >= ENOUGH.0 || failures.values().map(|found| found.times).sum::<u64>() >= ENOUGH.1
     }
 
     /// The report of a mode that has ended.
     pub fn into_report(self, mode: &'static str, promise: &'static str) -> ModeReport {
-        let (failures, more) = self.failures.into_inner();
         ModeReport {
             mode,
             promise,
             figures: self.figures.into_inner(),
-            failures,
-            more,
+            failures: self.failures.into_inner().into_values().collect(),
             seconds: self.started.elapsed().as_secs_f64(),
             skipped: None,
         }
@@ -91,8 +95,7 @@ impl Tally {
 pub fn text(reports: &[ModeReport]) -> String {
     let mut out = String::new();
     for report in reports {
-        let failed = report.failures.len() as u64 + report.more;
-        let end = match (&report.skipped, failed) {
+        let end = match (&report.skipped, report.failed()) {
             (Some(why), _) => format!("skipped: {why}"),
             (None, 0) => "nothing found".into(),
             (None, count) => format!("{count} FAILURES"),
@@ -103,7 +106,8 @@ pub fn text(reports: &[ModeReport]) -> String {
             let _ = writeln!(out, "    {count:>10}  {what}");
         }
         for found in &report.failures {
-            let _ = writeln!(out, "    FAILED  {}\n            {}", found.what, found.command);
+            let Found { what, command, times } = found;
+            let _ = writeln!(out, "    FAILED  {what} (seen {times} times)\n            {command}");
         }
     }
     out
@@ -113,8 +117,7 @@ pub fn text(reports: &[ModeReport]) -> String {
 pub fn html(reports: &[ModeReport], title: &str) -> String {
     let mut rows = String::new();
     for report in reports {
-        let failed = report.failures.len() as u64 + report.more;
-        let (class, end) = match (&report.skipped, failed) {
+        let (class, end) = match (&report.skipped, report.failed()) {
             (Some(why), _) => ("skipped", format!("skipped: {}", escape(why))),
             (None, 0) => ("good", "nothing found".to_owned()),
             (None, count) => ("bad", format!("{count} failures")),
@@ -129,7 +132,14 @@ pub fn html(reports: &[ModeReport], title: &str) -> String {
         let failures: String = report
             .failures
             .iter()
-            .map(|found| format!("<li>{}<pre>{}</pre></li>", escape(&found.what), escape(&found.command)))
+            .map(|found| {
+                format!(
+                    "<li>{} ({} times)<pre>{}</pre></li>",
+                    escape(&found.what),
+                    found.times,
+                    escape(&found.command)
+                )
+            })
             .collect();
         let _ = write!(
             rows,
@@ -177,8 +187,11 @@ mod tests {
         let tally = Tally::default();
         tally.add("images", 1_234_567);
         tally.fail("a card <is> lost".into(), "campaign images --seed 5".into());
+        tally.fail("at 17: a card <is> lost".into(), "campaign images --seed 6".into());
+        tally.fail("at 23: a card <is> lost".into(), "campaign images --seed 7".into());
         let report = [tally.into_report("images", "nothing is lost")];
-        assert!(text(&report).contains("1 FAILURES") && text(&report).contains("--seed 5"));
+        assert!(text(&report).contains("3 FAILURES") && text(&report).contains("--seed 5"));
+        assert!(text(&report).contains("seen 2 times") && !text(&report).contains("--seed 7"));
         let page = html(&report, "Campaign");
         assert!(page.contains("a card &lt;is&gt; lost") && page.contains("1\u{2009}234\u{2009}567"));
     }

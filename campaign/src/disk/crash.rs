@@ -178,6 +178,16 @@ impl<'a> Replay<'a> {
         Contents { files: self.files.iter().map(whole).collect(), names }
     }
 
+    /// Names whose removal or replacement is not durable yet.
+    pub fn may_come_back(&self) -> Vec<Arc<Path>> {
+        let pending = self.pending_names.values().flatten();
+        let gone = pending.filter_map(|number| match &self.log[*number] {
+            Operation::Remove { path } | Operation::Rename { to: path, .. } => Some(path.clone()),
+            _ => None,
+        });
+        gone.filter(|path| self.names.contains_key(path)).collect()
+    }
+
     fn names_left(&self, numbers: &mut Numbers) -> BTreeMap<Arc<Path>, Node> {
         let mut names = self.names.clone();
         for pending in self.pending_names.values() {

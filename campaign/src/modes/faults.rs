@@ -1,5 +1,6 @@
 //! The n-th operation fails, for every n until none is left to fail.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,25 +21,29 @@ use crate::truth::{Truth, between};
 
 /// One way to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fault {
-    kind: Kind,
+pub struct Fault {
+    /// Of what; syncs of directories are syncs.
+    pub kind: Kind,
     /// All later operations of the kind fail as well.
-    lasting: bool,
-    /// Half of a write is done.
-    torn: bool,
+    pub lasting: bool,
+    /// What becomes of the operation.
+    pub verdict: Verdict,
 }
 
+const FAILS: Verdict = Verdict::Fail(ErrorKind::Other);
+const TORN: Verdict = Verdict::Tear(ErrorKind::Other);
+
 const FAULTS: [Fault; 10] = [
-    Fault { kind: Kind::Write, lasting: false, torn: false },
-    Fault { kind: Kind::Write, lasting: false, torn: true },
-    Fault { kind: Kind::Write, lasting: true, torn: false },
-    Fault { kind: Kind::Write, lasting: true, torn: true },
-    Fault { kind: Kind::Sync, lasting: false, torn: false },
-    Fault { kind: Kind::Sync, lasting: true, torn: false },
-    Fault { kind: Kind::Name, lasting: false, torn: false },
-    Fault { kind: Kind::Name, lasting: true, torn: false },
-    Fault { kind: Kind::Read, lasting: false, torn: false },
-    Fault { kind: Kind::Read, lasting: true, torn: false },
+    Fault { kind: Kind::Write, lasting: false, verdict: FAILS },
+    Fault { kind: Kind::Write, lasting: false, verdict: TORN },
+    Fault { kind: Kind::Write, lasting: true, verdict: FAILS },
+    Fault { kind: Kind::Write, lasting: true, verdict: TORN },
+    Fault { kind: Kind::Sync, lasting: false, verdict: FAILS },
+    Fault { kind: Kind::Sync, lasting: true, verdict: FAILS },
+    Fault { kind: Kind::Name, lasting: false, verdict: FAILS },
+    Fault { kind: Kind::Name, lasting: true, verdict: FAILS },
+    Fault { kind: Kind::Read, lasting: false, verdict: FAILS },
+    Fault { kind: Kind::Read, lasting: true, verdict: FAILS },
 ];
 
 /// Goes through every n of every workload.
@@ -93,7 +98,10 @@ pub fn run(settings: &Settings) -> ModeReport {
 }
 
 /// Does a workload under one fault; false when the fault found nothing to let fail.
-fn attempt(
+///
+/// # Errors
+/// Says what does not hold.
+pub fn attempt(
     scripted: &Scripted,
     fault: Fault,
     number: u64,
@@ -114,8 +122,7 @@ fn attempt(
                 return Verdict::Do;
             }
             fired.fetch_add(1, Ordering::SeqCst);
-            let error = std::io::ErrorKind::Other;
-            if fault.torn { Verdict::Tear(error) } else { Verdict::Fail(error) }
+            fault.verdict
         })
     };
     let mut live = Live::new(Arc::new(io), DIRECTORY, scripted.seed);

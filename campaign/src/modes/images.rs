@@ -45,6 +45,9 @@ pub fn run(settings: &Settings, crashes: Crashes) -> ModeReport {
                 Ok(recording) => recording,
                 Err(failure) => return tally.fail(failure.to_string(), command(None)),
             };
+        if let Err(failure) = recording.removals_are_durable() {
+            tally.fail(failure.to_string(), command(None));
+        }
         tally.add("workloads", 1);
         tally.add("acknowledged calls", recording.done.len() as u64 - 1);
         tally.add("operations on the disk", recording.log.len() as u64);

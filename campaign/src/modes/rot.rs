@@ -60,8 +60,9 @@ enum Damage {
 }
 
 /// A store that was closed, and what it answers.
-struct Whole {
-    contents: Contents,
+pub struct Whole {
+    /// Its files.
+    pub contents: Contents,
     now: Timestamp,
     answers: Answers,
 }
@@ -76,7 +77,7 @@ pub fn run(settings: &Settings) -> ModeReport {
     spread(settings, stores, &tally, |unit| {
         let seed = settings.seed + unit;
         let command = |only: u64| format!("cargo xtask campaign rot --seed {seed} --count 1 --only {only}");
-        let whole = match caught(|| whole(seed)) {
+        let whole = match caught(|| Whole::make(seed, &ACTS)) {
             Ok(whole) => Arc::new(whole),
             Err(failure) => return tally.fail(failure.at("before any damage").to_string(), command(0)),
         };
@@ -105,24 +106,29 @@ pub fn run(settings: &Settings) -> ModeReport {
     )
 }
 
-/// Makes a store, closes it, and asks everything.
-fn whole(seed: u64) -> Checked<Whole> {
-    let disk = SimulatedDisk::default();
-    let mut live = Live::new(Arc::new(disk.clone()), DIRECTORY, seed);
-    for act in ACTS {
-        live.act(act)?;
+impl Whole {
+    /// Makes a store, closes it, and asks everything.
+    ///
+    /// # Errors
+    /// When it does not answer without any damage.
+    pub fn make(seed: u64, acts: &[Act]) -> Checked<Self> {
+        let disk = SimulatedDisk::default();
+        let mut live = Live::new(Arc::new(disk.clone()), DIRECTORY, seed);
+        for act in acts {
+            live.act(*act)?;
+        }
+        live.close();
+        let now = memcards::Clock::now(&*live.clock);
+        let contents = disk.contents();
+        let copy = SimulatedDisk::holding(contents.clone());
+        let store = open(&copy, now)?;
+        let answers = ask(&store, None);
+        if let Some((question, Err(error))) = answers.iter().find(|(_, answer)| answer.is_err()) {
+            return Err(Failure(format!("{question}: {error}")));
+        }
+        crate::oracle::sound(&store)?;
+        Ok(Self { contents, now, answers })
     }
-    live.close();
-    let now = memcards::Clock::now(&*live.clock);
-    let contents = disk.contents();
-    let copy = SimulatedDisk::holding(contents.clone());
-    let store = open(&copy, now)?;
-    let answers = ask(&store, None);
-    if let Some((question, Err(error))) = answers.iter().find(|(_, answer)| answer.is_err()) {
-        return Err(Failure(format!("{question}: {error}")));
-    }
-    crate::oracle::sound(&store)?;
-    Ok(Whole { contents, now, answers })
 }
 
 /// Asks a store everything; of the cards of an answer to compare with, also those that it no
@@ -242,7 +248,7 @@ fn apply(bytes: &Bytes, damage: Damage) -> Bytes {
     changed
 }
 
-/// Opens a damaged copy and asks everything; says what came of it.
+/// Damages a copy and looks at it; says what came of it.
 fn damaged(whole: &Whole, path: &Path, damage: Damage) -> Checked<&'static str> {
     let mut contents = whole.contents.clone();
     let Some(Node::File(number)) = contents.names.get(path).copied() else {
@@ -253,6 +259,14 @@ fn damaged(whole: &Whole, path: &Path, damage: Damage) -> Checked<&'static str> 
         return Ok("nothing changed");
     }
     contents.files[number] = changed;
+    judge(whole, contents)
+}
+
+/// Opens what has become of a store and asks everything; says what came of it.
+///
+/// # Errors
+/// Says what was wrong, or how it ended.
+pub fn judge(whole: &Whole, contents: Contents) -> Checked<&'static str> {
     let disk = SimulatedDisk::holding(contents);
     let store = match open(&disk, whole.now) {
         Ok(store) => store,

@@ -17,12 +17,12 @@ pub struct Scripted {
 pub const SCRIPTED: [Scripted; 14] = [
     Scripted {
         name: "remember",
-        seed: 1,
+        seed: 2,
         acts: &[Act::Remember, Act::RememberMany(6), Act::Again, Act::Twice, Act::Turn],
     },
     Scripted {
         name: "correct",
-        seed: 2,
+        seed: 19,
         acts: &[
             Act::RememberMany(6),
             Act::Replace,
@@ -35,7 +35,7 @@ pub const SCRIPTED: [Scripted; 14] = [
     },
     Scripted {
         name: "forget",
-        seed: 3,
+        seed: 4,
         acts: &[
             Act::RememberMany(8),
             Act::RememberMany(8),
@@ -47,7 +47,7 @@ pub const SCRIPTED: [Scripted; 14] = [
     },
     Scripted {
         name: "archive and undo",
-        seed: 4,
+        seed: 19,
         acts: &[Act::RememberMany(10), Act::Policy, Act::Plan, Act::Archive, Act::Undo],
     },
     Scripted {
@@ -57,27 +57,27 @@ pub const SCRIPTED: [Scripted; 14] = [
     },
     Scripted {
         name: "purge",
-        seed: 6,
+        seed: 21,
         acts: &[Act::RememberMany(8), Act::Forget, Act::Forget, Act::Purge, Act::Purge, Act::Compact],
     },
     Scripted {
         name: "wipe",
-        seed: 7,
+        seed: 8,
         acts: &[Act::RememberMany(4), Act::RememberMany(4), Act::RememberMany(4), Act::Wipe, Act::Remember],
     },
     Scripted {
         name: "compact",
-        seed: 8,
+        seed: 9,
         acts: &[Act::RememberMany(12), Act::Forget, Act::Compact, Act::Remember, Act::Compact],
     },
     Scripted {
         name: "freeze and thaw",
-        seed: 9,
-        acts: &[Act::RememberMany(12), Act::Archive, Act::Freeze, Act::Feedback, Act::Feedback, Act::Freeze],
+        seed: 17,
+        acts: &[Act::RememberMany(12), Act::Archive, Act::Freeze, Act::Feedback, Act::Feedback],
     },
     Scripted {
         name: "purge what is cold",
-        seed: 10,
+        seed: 21,
         acts: &[
             Act::RememberMany(8),
             Act::Archive,

@@ -374,7 +374,9 @@ impl IndexCache {
     /// Writes snapshot files of all loaded partitions that have changed enough to be worth
     /// it (`all`: that have changed at all). Gives how many were written.
     pub(crate) fn checkpoint(&self, database: &Database, all: bool) -> Result<usize> {
-        let slots: Vec<(Key, SlotRef)> = self.slots.lock().iter().map(|(k, s)| (*k, s.clone())).collect();
+        let mut slots: Vec<(Key, SlotRef)> = self.slots.lock().iter().map(|(k, s)| (*k, s.clone())).collect();
+        // The same work writes the same files in the same order.
+        slots.sort_unstable_by_key(|(key, _)| *key);
         let when = if all { When::Changed } else { When::Worth };
         let mut written = 0;
         for (key, slot) in slots {

@@ -175,14 +175,22 @@ impl<'a> PartitionFiles<'a> {
         }
         io::write_file(io, &self.rows_path(), &snapshot.bytes)?;
         let prefix = format!("{}-", self.track.name());
+        let mut removed = false;
         for other in io::at(&self.directory, io.list(&self.directory))? {
             let name = other.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if other != path && name.starts_with(&prefix) && name.ends_with(VECTORS) {
                 // Derived, and no longer named by anything. Kept when it cannot be removed.
-                if let Err(error) = io.remove(&other) {
-                    tracing::warn!(path = %other.display(), %error, "an old index file stays");
+                match io.remove(&other) {
+                    Ok(()) => removed = true,
+                    Err(error) => {
+                        tracing::warn!(path = %other.display(), %error, "an old index file stays");
+                    }
                 }
             }
+        }
+        if removed {
+            // It may hold vectors of cards that have gone away: it must not come back.
+            io::at(&self.directory, io.sync_directory(&self.directory))?;
         }
         Ok(())
     }

@@ -308,8 +308,10 @@ impl Lookups {
     /// Writes snapshot files of all indexes that have changed enough to be worth it (`all`:
     /// that have changed at all). Gives how many were written.
     pub(crate) fn checkpoint(&self, all: bool) -> Result<usize> {
-        let slots: Vec<(TenantId, Arc<Slot>)> =
+        let mut slots: Vec<(TenantId, Arc<Slot>)> =
             self.slots.lock().iter().map(|(tenant, slot)| (*tenant, slot.clone())).collect();
+        // The same work writes the same files in the same order.
+        slots.sort_unstable_by_key(|(tenant, _)| *tenant);
         let mut written = 0;
         for (tenant, slot) in slots {
             written += usize::from(self.save(tenant, &slot, all)?);
