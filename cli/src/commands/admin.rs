@@ -214,7 +214,7 @@ pub(crate) fn statistics(door: &Door, out: &mut dyn Write) -> Result<(), Failure
             line("vectors", "some come from an earlier model and are not searched; run reembed".into())?;
         }
         let runs = &figures.scheduler;
-        if runs.scheduled || runs.runs > 0 {
+        if runs.scheduled || runs.last_run.is_some() {
             line("forgetting", scheduler(runs))?;
         }
         if let Some(why) = &figures.read_only {

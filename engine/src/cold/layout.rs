@@ -258,7 +258,7 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Appends a number in seven bits per byte, low ones first.
-pub(super) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -268,7 +268,7 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
 
 /// Takes such a number from the front.
 #[inline]
-pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let (first, rest) = bytes.split_first()?;
     *bytes = rest;
     if *first < 0x80 {

@@ -20,6 +20,7 @@ mod verify;
 
 pub use block::{DecodedBlock, Record};
 pub use build::{Carrier, ColdCard, SegmentBuilder};
+pub(crate) use layout::{put_varint, take_varint};
 pub use reader::Reader;
 pub use search::{Candidate, ColdQuery};
 pub use segment::{Place, Segment, SegmentError};

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use crate::card::Card;
 use crate::engine::{Store, Tenant};
-use crate::forget::erase;
 use crate::forget::erasure::{Coverage, Fingerprint, Fingerprints, Key, PER_CARD, Scanner};
+use crate::forget::{due, erase};
 use crate::store::io;
 use crate::store::{Compacted, TableId, TenantId};
 use crate::verbs::{Proof, Wipe, Wiped};
@@ -44,6 +44,7 @@ impl Store {
         let damaged = self.compact_cold()?.damaged;
         for (tenant, _) in &tenants {
             database.strip_log(*tenant)?;
+            due::drop_left_over(database, *tenant)?;
         }
         let compacted = Compacted { damaged, ..database.compact(progress)? };
         if !wiped.is_empty() {

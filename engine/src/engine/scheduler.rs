@@ -140,9 +140,26 @@ impl Store {
         done
     }
 
-    /// How scheduled forgetting stands.
+    /// How scheduled forgetting stands. The last run may be one from before the store was opened.
     pub fn scheduler(&self) -> SchedulerStatus {
-        self.inner.scheduler.status.lock().clone()
+        let mut status = self.inner.scheduler.status.lock().clone();
+        if status.last_run.is_none() {
+            status.last_run = self.last_scheduled().unwrap_or_default();
+        }
+        status
+    }
+
+    /// When the last scheduled run that did something began.
+    fn last_scheduled(&self) -> Result<Option<Timestamp>> {
+        let tables = self.database().read()?;
+        let mut last = None;
+        for run in tables.documents::<RunRecord>(TableId::Runs, STORE)? {
+            let (_, run) = run?;
+            if run.actor.as_deref() == Some(ACTOR) {
+                last = last.max(Some(run.started_at));
+            }
+        }
+        Ok(last)
     }
 
     fn schedule(&self) -> Result<Schedule> {

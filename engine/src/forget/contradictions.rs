@@ -6,7 +6,7 @@
 //! plain statements supersede where they are opposite or say of themselves that something has
 //! changed. A weak card overturns no stated one, and whatever somebody has linked stays as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::card::{Card, LinkKind, STATED_CONFIDENCE, State};
 use crate::forget::duplicates::Told;
@@ -45,6 +45,7 @@ pub(super) fn contradictions(told: &[Told], now: Timestamp) -> Vec<Replaced> {
         }
     }
     let mut found: BTreeMap<usize, Replaced> = BTreeMap::new();
+    let mut stays: BTreeSet<usize> = BTreeSet::new();
     for mut group in groups.into_values().filter(|group| group.len() > 1) {
         // The latest first: what it replaces replaces nothing.
         group.sort_by_key(|at| {
@@ -56,10 +57,11 @@ pub(super) fn contradictions(told: &[Told], now: Timestamp) -> Vec<Replaced> {
                 continue;
             }
             for old in &group[place + 1..] {
-                if found.contains_key(old) || found.values().any(|replaced| replaced.by == *old) {
+                if found.contains_key(old) || stays.contains(old) {
                     continue;
                 }
                 if let Some(why) = otherwise(&told[*old], &told[*by], now) {
+                    stays.insert(*by);
                     found.insert(*old, Replaced { old: *old, by: *by, why });
                 }
             }

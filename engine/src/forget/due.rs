@@ -190,6 +190,26 @@ fn write(
     })
 }
 
+/// Entries that are worth a new queue.
+const LEFT_OVER: u64 = 64;
+
+/// Drops a queue of which most is about cards that have become cold since: with these nothing is
+/// due, as a rule. The next plan makes it anew, for which no cold card is read.
+pub(crate) fn drop_left_over(database: &Database, tenant: TenantId) -> Result<bool> {
+    let tables = database.read()?;
+    let held: Option<Progress> = tables.setting(tenant, SETTING)?;
+    let Some(held) = held.filter(|held| !held.building) else { return Ok(false) };
+    let hot = held.cards.saturating_sub(tables.cold_statistics(tenant)?.cards);
+    let entries = tables.due(tenant, Timestamp::MAX)?.count() as u64;
+    if entries <= hot.saturating_mul(2).saturating_add(LEFT_OVER) {
+        return Ok(false);
+    }
+    database.write(move |batch| {
+        batch.clear_due(tenant)?;
+        batch.remove_setting(tenant, SETTING)
+    })
+}
+
 /// Drops entries that came too early.
 pub(crate) fn drop_stale(
     batch: &mut Batch<'_>,

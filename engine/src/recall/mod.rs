@@ -252,7 +252,10 @@ pub(crate) fn run_within(
     let mut keep = cold::KEPT.max(top.saturating_mul(2));
     let terms = read.question.query_terms().clone();
     // Those that no other card tells of may be those of cold ones.
-    let (times, _) = Times::find(request.query.as_deref().unwrap_or_default(), &anchor, &());
+    let times = match (&request.query, cold::concerns(&view)) {
+        (Some(query), true) => Times::find(query, &anchor, &()).0,
+        _ => Times::default(),
+    };
     let mut read = Some(read);
     let mut tries = 0;
     let (ranked, collected) = loop {

@@ -1,6 +1,6 @@
 //! Cold cards read as if they had stayed where they were.
 
-use memcards::{Count, Get, Include, List, Order, Recall, Store};
+use memcards::{Action, Count, Get, Include, List, MakePlan, Order, Recall, Simulate, Store};
 
 use crate::{EVERYTHING, World, archived, ask, at, content, export, first, get, history, segments, sound};
 
@@ -133,5 +133,70 @@ fn tenants_do_not_see_each_other() {
     assert_eq!(first(&ask(&carl, "word5", &EVERYTHING)), Some(others[5]));
     assert!(carl.get(&Get { id: ids[5], include: EVERYTHING.to_vec(), ..Get::default() }).is_err());
     assert!(store.freeze(Some("nobody"), None).is_err());
+    sound(&store);
+}
+
+/// Counting, looking ahead and a new queue of what is due need no record of a cold card: they work
+/// with a segment of which no block can be read.
+#[test]
+fn age_and_counts_are_known_without_reading_a_cold_card() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let (tenant, _) = archived(&world, &store, "anna", 100);
+    let figures = |store: &Store| {
+        let tenant = store.tenant("anna").unwrap();
+        let looked = Simulate { days: 400, ..Simulate::default() };
+        let never = serde_json::json!({ "defaults": { "ttl": "900d", "fade_below": 0.0 } });
+        // Duplicates are looked for in words.
+        let rules = vec![Action::Expire];
+        let plan = tenant.plan(&MakePlan { policy: Some(never), rules, ..MakePlan::default() }).unwrap();
+        let statistics = tenant.statistics().unwrap();
+        serde_json::json!([
+            serde_json::to_value(tenant.simulate(&looked).unwrap()).unwrap(),
+            serde_json::to_value(tenant.tiers().unwrap().tenants).unwrap(),
+            [statistics.vectors, plan.totals.items],
+            statistics.states,
+            statistics.categories,
+        ])
+    };
+    let before = figures(&store);
+    store.freeze(None, None).unwrap();
+    assert_eq!(figures(&store), before);
+    drop((tenant, store));
+    let file = segments(&world.directory).remove(0);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let start = bytes.len() * 3 / 4;
+    bytes[start..].fill(0);
+    std::fs::write(&file, &bytes).unwrap();
+    let store = world.open();
+    assert_eq!(figures(&store), before);
+    // Once it is due, a card is read.
+    let soon = serde_json::json!({ "defaults": { "ttl": "1d" } });
+    let request = MakePlan { policy: Some(soon), consent: true, ..MakePlan::default() };
+    assert_eq!(store.tenant("anna").unwrap().plan(&request).unwrap_err().code(), "corrupt");
+}
+
+/// What was due before most cards became cold takes no room after a compaction, and what is due
+/// is found all the same.
+#[test]
+fn a_compaction_leaves_no_queue_of_cold_cards() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let (tenant, _) = archived(&world, &store, "anna", 200);
+    let content = "A parrot sings in the hall".to_owned();
+    let hot = tenant.remember(memcards::Remember { content, ..Default::default() }).unwrap().id;
+    tenant.plan(&MakePlan::default()).unwrap();
+    let due = |store: &Store| {
+        let plan =
+            store.tenant("anna").unwrap().plan(&MakePlan { consent: true, ..MakePlan::default() }).unwrap();
+        (plan.items.iter().map(|item| item.item.id).collect::<Vec<_>>(), plan.work.due)
+    };
+    assert_eq!(store.freeze(None, None).unwrap().cards, 200);
+    store.compact(|_| {}).unwrap();
+    assert_eq!(due(&store), (vec![], 0));
+    world.pass(400);
+    assert_eq!(due(&store), (vec![hot], 1));
     sound(&store);
 }

@@ -16,6 +16,7 @@ use memcards_benches::synthetic::{Random, question, statements, turns};
 use serde_json::{Value, json};
 
 use crate::bytes;
+use crate::forgetting::wait_for_links;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -77,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
         tenant.apply(Apply { plan: Some(planned.plan), ..Apply::default() })?;
         Ok(planned.totals.items)
     });
-    let archived = run?;
+    let planned = run?;
     // Every card is asked for by what it says itself.
     let step = (old.len() / arguments.queries.max(1)).max(1);
     let known: Vec<String> = old.iter().step_by(step).take(arguments.queries).cloned().collect();
@@ -90,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     let after = bytes::of_directory(&path)?;
     let segments = store.cold_statistics()?;
     eprintln!(
-        "{archived} archived in {:.1} s, {} frozen in {:.1} s, compacted in {:.1} s; directory {:.1} MB, then {:.1} MB ({:.3} x), of which segments {:.1} MB",
+        "{planned} archived in {:.1} s, {} frozen in {:.1} s, compacted in {:.1} s; directory {:.1} MB, then {:.1} MB ({:.3} x), of which segments {:.1} MB",
         applying.as_secs_f64(),
         frozen.cards,
         freezing.as_secs_f64(),
@@ -106,22 +107,29 @@ pub(crate) fn run(arguments: &Arguments, seed: u64) -> Outcome<Value> {
     let tenant = store.tenant("synthetic")?;
     let mut random = Random::new(seed ^ 2);
     let questions: Vec<String> = (0..arguments.queries).map(|_| question(&mut random)).collect();
-    let hot = measure("hot recall, most cards cold", &tenant, &questions, &[])?;
-    let cold = measure("cold recall, questions", &tenant, &questions, &[Include::Archived])?;
-    let exact = measure("cold recall, by its own words", &tenant, &known, &[Include::Archived])?;
+    // By turns, so that whatever else the machine does slows both.
+    let only = directory.path().join("alone");
+    {
+        let alone = Store::open(&only, options())?;
+        fill(&alone.tenant("synthetic")?, seed ^ 1, arguments.hot, arguments)?;
+        wait_for_links(&alone)?;
+        alone.checkpoint()?;
+    }
+    let alone = Store::open(&only, options())?;
+    let names = ["hot recall, most cards cold", "the same without any cold card"];
+    let [hot, reference] = measure(names, [&tenant, &alone.tenant("synthetic")?], &questions, &[])?;
+    drop(alone);
+    let archived = [Include::Archived];
+    let [cold] = measure(["cold recall, questions"], [&tenant], &questions, &archived)?;
+    let [exact] = measure(["cold recall, by its own words"], [&tenant], &known, &archived)?;
     let found = found(&tenant, &known)?;
     eprintln!(
         "{found} of {} cards found by their own words, {found_before} before they were cold",
         known.len()
     );
     let used = use_again(&tenant, &known)?;
-    drop((tenant, store));
-    let alone = Store::open(directory.path().join("alone"), options())?;
-    let tenant = alone.tenant("synthetic")?;
-    fill(&tenant, seed ^ 1, arguments.hot, arguments)?;
-    let reference = measure("the same without any cold card", &tenant, &questions, &[])?;
     Ok(json!({
-        "archived": archived, "frozen": frozen, "segments": segments,
+        "archived": planned, "frozen": frozen, "segments": segments,
         "bytes_before": before, "bytes_after": after, "bytes_ratio": after as f64 / before as f64, "bytes": places,
         "apply_seconds": applying.as_secs_f64(), "freeze_seconds": freezing.as_secs_f64(),
         "compact_seconds": compacting.as_secs_f64(),
@@ -166,21 +174,34 @@ fn found(tenant: &Tenant, texts: &[String]) -> Outcome<usize> {
     Ok(found)
 }
 
-fn measure(name: &str, tenant: &Tenant, questions: &[String], include: &[Include]) -> Outcome<Value> {
-    let ask = |question: &String| {
+fn measure<const N: usize>(
+    names: [&str; N],
+    tenants: [&Tenant; N],
+    questions: &[String],
+    include: &[Include],
+) -> Outcome<[Value; N]> {
+    let ask = |tenant: &Tenant, question: &String| {
         let request =
             Recall { query: Some(question.clone()), include: include.to_vec(), ..Recall::default() };
         timed(|| tenant.recall(request))
     };
-    let mut times: Vec<Duration> = Vec::with_capacity(questions.len());
-    let (first, opening) = ask(&questions[0]);
-    first?;
-    for question in questions {
-        let (answer, time) = ask(question);
+    let mut times: [Vec<Duration>; N] = std::array::from_fn(|_| Vec::with_capacity(questions.len()));
+    let mut first = [0.0; N];
+    for (tenant, first) in tenants.iter().zip(&mut first) {
+        let (answer, opening) = ask(tenant, &questions[0]);
         answer?;
-        times.push(time);
+        *first = opening.as_secs_f64() * 1e3;
     }
-    let percentiles = Percentiles::of(&times);
-    eprintln!("{name}: first {:.1} ms, then {}", opening.as_secs_f64() * 1e3, percentiles.line());
-    Ok(json!({"name": name, "first_ms": opening.as_secs_f64() * 1e3, "latency": percentiles}))
+    for question in questions {
+        for (tenant, times) in tenants.iter().zip(&mut times) {
+            let (answer, time) = ask(tenant, question);
+            answer?;
+            times.push(time);
+        }
+    }
+    Ok(std::array::from_fn(|at| {
+        let percentiles = Percentiles::of(&times[at]);
+        eprintln!("{}: first {:.1} ms, then {}", names[at], first[at], percentiles.line());
+        json!({"name": names[at], "first_ms": first[at], "latency": percentiles})
+    }))
 }

@@ -48,7 +48,7 @@ fn fill(tenant: &Tenant, cards: usize, seed: u64, expiring: &[(usize, Timestamp)
 }
 
 /// Waits until the background has linked what it is going to; gives how many vectors that is.
-fn wait_for_links(store: &Store) -> Outcome<usize> {
+pub(super) fn wait_for_links(store: &Store) -> Outcome<usize> {
     let mut before = (0, 0);
     loop {
         let linked = store.statistics()?.index.linked;

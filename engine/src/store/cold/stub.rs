@@ -1,6 +1,7 @@
 //! What the store file keeps of a cold card.
 
 use crate::card::{Card, CardId, State, Track};
+use crate::cold::{put_varint, take_varint};
 use crate::store::keys::{TableId, TenantId, card};
 use crate::store::record::{self, Schema};
 use crate::time::Timestamp;
@@ -28,8 +29,6 @@ pub(crate) struct Stub {
     pub(crate) category: String,
 }
 
-/// Bytes before the category.
-const LENGTH: usize = 59;
 /// Flags.
 const EXEMPT: u8 = 1;
 const HAS_VECTOR: u8 = 2;
@@ -72,50 +71,63 @@ impl Stub {
         }
     }
 
-    /// The record for a key of `cards`.
+    /// The record for a key of `cards`. Most numbers are small, and times lie close to each other.
     pub(super) fn seal(&self, tenant: TenantId, id: CardId) -> Vec<u8> {
-        let mut payload = Vec::with_capacity(LENGTH + self.category.len());
-        payload.extend_from_slice(&self.segment.to_le_bytes());
-        payload.extend_from_slice(&self.position.to_le_bytes());
-        payload.extend_from_slice(&self.version.to_le_bytes());
-        payload.push(self.state.number());
-        payload.push(self.track.number());
-        let expires = self.expires_at.map_or(i64::MAX, Timestamp::as_micros);
-        payload.extend_from_slice(&expires.to_le_bytes());
-        payload.extend_from_slice(&self.updated_at.as_micros().to_le_bytes());
-        payload.extend_from_slice(&self.recorded_at.as_micros().to_le_bytes());
-        let reinforced = self.reinforced_at.map_or(i64::MAX, Timestamp::as_micros);
-        payload.extend_from_slice(&reinforced.to_le_bytes());
+        let mut payload = Vec::with_capacity(64 + self.category.len());
+        for number in [self.segment, self.position.into(), self.version.into()] {
+            put_varint(&mut payload, number);
+        }
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        let flags = flag(self.exempt, EXEMPT) | flag(self.has_vector, HAS_VECTOR);
+        payload.extend_from_slice(&[self.state.number(), self.track.number(), flags]);
+        let recorded = self.recorded_at.as_micros();
+        payload.extend_from_slice(&recorded.to_le_bytes());
+        for time in [Some(self.updated_at), self.expires_at, self.reinforced_at] {
+            put_varint(
+                &mut payload,
+                time.map_or(0, |time| 1 + folded(time.as_micros().wrapping_sub(recorded))),
+            );
+        }
         payload.extend_from_slice(&self.confidence.to_le_bytes());
         payload.extend_from_slice(&self.importance.to_le_bytes());
-        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-        payload.push(flag(self.exempt, EXEMPT) | flag(self.has_vector, HAS_VECTOR));
         payload.extend_from_slice(self.category.as_bytes());
         record::seal(TableId::Cards, &card(tenant, id), Schema::ColdV1, &payload)
     }
 
     fn decode(payload: &[u8]) -> Option<Self> {
-        let (bytes, category) = payload.split_first_chunk::<LENGTH>()?;
-        let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-        let u64_at = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-        let instant = |at: usize| Timestamp::from_micros(u64_at(at) as i64);
-        // No instant is as late as the number that stands for none.
-        let some = |at: usize| (u64_at(at) as i64 != i64::MAX).then(|| instant(at));
+        fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+            let (part, after) = rest.split_first_chunk()?;
+            *rest = after;
+            Some(part)
+        }
+        let mut rest = payload;
+        let segment = take_varint(&mut rest)?;
+        let position = u32::try_from(take_varint(&mut rest)?).ok()?;
+        let version = u32::try_from(take_varint(&mut rest)?).ok()?;
+        let [state, track, flags] = *take(&mut rest)?;
+        let recorded = i64::from_le_bytes(*take(&mut rest)?);
+        let mut time = || {
+            let distance = take_varint(&mut rest)?.checked_sub(1);
+            Some(distance.map(|folded| Timestamp::from_micros(recorded.wrapping_add(unfolded(folded)))))
+        };
+        let (updated_at, expires_at, reinforced_at) = (time()??, time()?, time()?);
+        let confidence = f32::from_le_bytes(*take(&mut rest)?);
+        let importance = f32::from_le_bytes(*take(&mut rest)?);
         Some(Self {
-            segment: u64_at(0),
-            position: u32_at(8),
-            version: u32_at(12),
-            state: State::from_number(bytes[16])?,
-            track: Track::from_number(bytes[17])?,
-            expires_at: some(18),
-            updated_at: instant(26),
-            recorded_at: instant(34),
-            reinforced_at: some(42),
-            confidence: f32::from_bits(u32_at(50)),
-            importance: f32::from_bits(u32_at(54)),
-            exempt: bytes[58] & EXEMPT != 0,
-            has_vector: bytes[58] & HAS_VECTOR != 0,
-            category: std::str::from_utf8(category).ok()?.to_owned(),
+            segment,
+            position,
+            version,
+            state: State::from_number(state)?,
+            track: Track::from_number(track)?,
+            expires_at,
+            updated_at,
+            recorded_at: Timestamp::from_micros(recorded),
+            reinforced_at,
+            confidence,
+            importance,
+            exempt: flags & EXEMPT != 0,
+            has_vector: flags & HAS_VECTOR != 0,
+            category: std::str::from_utf8(rest).ok()?.to_owned(),
         })
     }
 
@@ -132,6 +144,15 @@ impl Stub {
             .map(Some)
             .ok_or_else(|| Error::corrupt(record::place(TableId::Cards, key), "not the stub of a cold card"))
     }
+}
+
+/// A distance as a number that is small where it is short, in either direction.
+const fn folded(distance: i64) -> u64 {
+    (distance << 1 ^ distance >> 63) as u64
+}
+
+const fn unfolded(folded: u64) -> i64 {
+    (folded >> 1) as i64 ^ -((folded & 1) as i64)
 }
 
 /// True for what says of itself that it is a stub: told before its checksum is looked at.
