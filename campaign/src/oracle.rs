@@ -128,13 +128,31 @@ pub fn gone(contents: &Contents, words: &HashSet<String>) -> Checked {
     }
     let mut leaked = Vec::new();
     for (path, bytes) in contents.named() {
-        bytes.written(|offset, run| {
-            words::found(run, words, |word| {
-                leaked.push(format!("{word} in {} from byte {offset} on", path.display()));
-            });
+        bytes.written(|_, run| {
+            words::found(run, words, |word| leaked.push(format!("{word} in {}", path.display())));
         });
     }
+    leaked.sort();
+    leaked.dedup();
     ensure(leaked.is_empty(), || format!("what was erased is still there: {}", leaked.join(", ")))
+}
+
+/// Says which cards hold one of these words, and what the engine's own scan says of them.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn holders(store: &Store, words: &HashSet<String>) -> Checked<String> {
+    let mut told = Vec::new();
+    for tenant in store.tenants()? {
+        for card in all_cards(&store.tenant(&tenant.name)?)? {
+            let text = format!("{card:?}");
+            words::found(text.as_bytes(), words, |word| {
+                told.push(format!("{word} in card {} of {} ({})", card.id, tenant.name, card.state));
+            });
+        }
+    }
+    let proof = store.verify_erased()?;
+    Ok(format!("cards that hold it: {told:?}; the store's own scan finds {:?}", proof.found))
 }
 
 /// Writes to a store that was opened after a crash, and finds it again after opening it once

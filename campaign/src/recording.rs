@@ -32,6 +32,8 @@ pub struct Done {
 #[derive(Clone, Debug)]
 struct Erased {
     word: String,
+    /// Number of the step that erased it.
+    by: usize,
     /// Number of the step after which no file may hold it, once there is one.
     from_files: Option<usize>,
 }
@@ -66,7 +68,7 @@ impl Recording {
             let words = truth.words(&given);
             erased.retain(|gone| !words.contains(&gone.word));
             let gone = present.difference(&words).cloned();
-            erased.extend(gone.map(|word| Erased { word, from_files: None }));
+            erased.extend(gone.map(|word| Erased { word, by: number + 1, from_files: None }));
             if matches!(act, Act::Compact | Act::Wipe) {
                 for gone in &mut erased {
                     gone.from_files.get_or_insert(number + 1);
@@ -98,6 +100,17 @@ impl Recording {
         let number = self.acknowledged(cut);
         let gone = |erased: &&Erased| erased.from_files.is_some_and(|from| from <= number);
         self.erased.iter().filter(gone).map(|erased| erased.word.clone()).collect()
+    }
+
+    /// Says which steps erased words, for a failure that names some of them.
+    fn tell_erased(&self, failure: Failure) -> Failure {
+        let named = self.erased.iter().filter(|erased| failure.0.contains(&erased.word));
+        let told: Vec<String> = named
+            .map(|Erased { word, by, .. }| {
+                format!("{word} was erased by step {by} ({:?})", self.done[*by].act)
+            })
+            .collect();
+        Failure(format!("{}; {}", failure.0, told.join(", ")))
     }
 
     /// Fails when a file that was removed or replaced may come back after a call that promises that
@@ -158,7 +171,11 @@ pub fn check_image(
 ) -> Checked<(Truth, Vec<Operation>)> {
     let (expected, now) = recording.expected(cut);
     if depth == Depth::Everything {
-        oracle::gone(&image, &recording.gone(cut))?;
+        let gone = recording.gone(cut);
+        if let Err(failure) = oracle::gone(&image, &gone) {
+            let holders = oracle::holders(&open(&SimulatedDisk::holding(image), now)?, &gone)?;
+            return Err(recording.tell_erased(Failure(format!("{failure}; {holders}"))));
+        }
     }
     let disk = SimulatedDisk::holding(image);
     let store = open(&disk, now).map_err(|error| Failure::from(error).at("opening"))?;
