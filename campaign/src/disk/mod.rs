@@ -82,18 +82,12 @@ pub enum Operation {
 }
 
 /// Files and names as they are at one moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Contents {
     /// By number; those without a name are there still.
     pub files: Vec<Bytes>,
     /// The root is not among them.
     pub names: BTreeMap<Arc<Path>, Node>,
-}
-
-impl Default for Contents {
-    fn default() -> Self {
-        Self { files: Vec::new(), names: BTreeMap::new() }
-    }
 }
 
 impl Contents {
