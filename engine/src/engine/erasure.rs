@@ -16,6 +16,11 @@ use crate::{Error, Result};
 const OF_EVERY_STORE: [&[u8]; 6] =
     [b"memcards", b"MCINDEX", b"MCVECTOR", b"MCLOOKUP", b"MCCOLD", b"process "];
 
+/// Tables whose bytes say what is so, whatever was purged.
+const SETTINGS: &[TableId] = &[TableId::Meta, TableId::Settings];
+/// The same after a wipe, when no run of the wiped tenant is left: what others gave as reasons is theirs.
+const SETTINGS_AND_RUNS: &[TableId] = &[TableId::Meta, TableId::Settings, TableId::Runs];
+
 /// Places that a proof names at most.
 const NAMED: usize = 100;
 
@@ -88,7 +93,7 @@ impl Store {
         wanted.extend(erase::wiped_fingerprints(&tables)?);
         let open = erase::erasing(&tables)?.len();
         drop(tables);
-        let mut proof = Proof { unprovable, ..self.scan(&key, wanted)? };
+        let mut proof = Proof { unprovable, ..self.scan(&key, wanted, SETTINGS)? };
         if hashed > 0 {
             proof.found.push(format!(
                 "hashes of what was erased stand in the change logs of {hashed} tenants: compact"
@@ -102,8 +107,8 @@ impl Store {
         Ok(proof)
     }
 
-    /// Looks for fingerprints in every file. What a living card holds as well is no leak.
-    fn scan(&self, key: &Key, mut wanted: Vec<Fingerprint>) -> Result<Proof> {
+    /// Looks for fingerprints in every file. What a living card or one of these tables holds as well is no leak.
+    fn scan(&self, key: &Key, mut wanted: Vec<Fingerprint>, living: &[TableId]) -> Result<Proof> {
         wanted.sort_unstable();
         wanted.dedup();
         let mut proof = Proof { fingerprints: wanted.len() as u64, ..Proof::default() };
@@ -129,15 +134,15 @@ impl Store {
             })?;
         }
         if !places.is_empty() {
-            let living = self.living(&mut scanner)?;
+            let living = self.living(&mut scanner, living)?;
             places.retain(|(found, _)| !living.contains(found));
         }
         proof.found = places.into_iter().take(NAMED).map(|(_, place)| place).collect();
         Ok(proof)
     }
 
-    /// The fingerprints that living cards have as well.
-    fn living(&self, scanner: &mut Scanner) -> Result<Vec<usize>> {
+    /// The fingerprints that living cards and some tables have as well.
+    fn living(&self, scanner: &mut Scanner, in_tables: &[TableId]) -> Result<Vec<usize>> {
         let tables = self.database().read()?;
         // What every store holds, and what its settings say.
         for word in OF_EVERY_STORE {
@@ -146,9 +151,7 @@ impl Store {
         }
         for entry in tables.entries()? {
             let (key, value) = entry?;
-            if TableId::of_key(key.value())
-                .is_some_and(|table| matches!(table, TableId::Meta | TableId::Settings))
-            {
+            if TableId::of_key(key.value()).is_some_and(|table| in_tables.contains(&table)) {
                 scanner.feed(key.value());
                 scanner.feed(value.value());
                 scanner.feed(&[0]);
@@ -224,7 +227,8 @@ impl Tenant {
         store.inner.wiped.fetch_add(1, Ordering::AcqRel);
         store.policies_changed();
         store.compact(|_| {})?;
-        answer.proof = Proof { unprovable: answer.proof.unprovable, ..store.scan(&key, wanted)? };
+        answer.proof =
+            Proof { unprovable: answer.proof.unprovable, ..store.scan(&key, wanted, SETTINGS_AND_RUNS)? };
         Ok(answer)
     }
 

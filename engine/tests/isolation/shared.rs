@@ -84,3 +84,34 @@ fn a_plan_over_several_tenants_is_not_there_for_one_of_them() {
     });
     assert_eq!(find(&card.unwrap().to_string()), None);
 }
+
+/// The scan after a wipe finds no words that others hold as theirs, wherever they hold them: it
+/// would tell that they do, and be no proof that the wipe has left something.
+#[test]
+fn the_scan_after_a_wipe_does_not_tell_who_else_holds_the_words() {
+    let words = "The combination of the harbour safe is twelve, forty and seven";
+    let (crowded, lonely) = (World::new(false, 1 << 30), World::new(false, 1 << 30));
+    tell(&crowded, &secrets(1)[0], 2, false);
+    let ask =
+        |verb: &str, fields: Value| crowded.ask(verb, Some(&secrets(1)[0]), fields.as_object().unwrap());
+    let page = ask("list", json!({}));
+    let card = |at: usize| page["cards"][at]["id"].clone();
+    // As a reason (also of a run that has changed nothing), as a question, and as words that were
+    // purged there.
+    let nothing = ask("plan", json!({ "rules": ["archive"] }));
+    assert_eq!(ask("apply", json!({ "plan": nothing["plan"], "reason": words }))["totals"]["applied"], 0);
+    assert_eq!(ask("forget", json!({ "id": card(0), "reason": words, "actor": words }))["ok"], true);
+    assert_eq!(ask("feedback", json!({ "used": [card(1)], "query": words }))["ok"], true);
+    let purged = ask("remember", json!({ "content": words, "tags": [words] }));
+    assert_eq!(ask("forget", json!({ "id": purged["id"], "reason": words }))["ok"], true);
+    let policy = json!({ "defaults": { "grace": "0s" } });
+    let plan = ask("plan", json!({ "policy": policy, "rules": ["purge"], "consent": true }));
+    assert_eq!(ask("apply", json!({ "plan": plan["plan"], "reason": words }))["ok"], true);
+    let proofs = [&crowded, &lonely].map(|world| {
+        let ask = |verb: &str, fields: Value| world.ask(verb, Some(ASKING), fields.as_object().unwrap());
+        assert_eq!(ask("remember", json!({ "content": words, "tags": [words] }))["ok"], true);
+        ask("wipe", json!({ "confirm": ASKING }))["proof"]["found"].clone()
+    });
+    assert_eq!(proofs[0], json!([]));
+    assert_eq!(proofs[0], proofs[1]);
+}

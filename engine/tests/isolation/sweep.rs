@@ -72,6 +72,11 @@ fn sweep(vectors: bool) {
     for verb in tenant_verbs() {
         stores.settle(&mut own);
         let questions = Asking::learn(&stores.crowded.store, verb.name, Some(ASKING), &own);
+        // Whose the vectors are makes a difference to verbs that take some, and to those that compare them.
+        let compares = matches!(verb.name, "plan" | "apply" | "consolidate" | "wipe");
+        if vectors && !compares && !questions.fields.iter().any(|field| field == "vector") {
+            continue;
+        }
         for other in [&own.clone(), &watched] {
             for fields in questions.honest(&own, other) {
                 stores.ask(verb.name, &fields);
@@ -89,7 +94,7 @@ fn sweep(vectors: bool) {
         }
     }
     println!("{} questions, {} of them refused", stores.asked, stores.refused);
-    assert!(stores.asked > 1000 && stores.refused * 10 < stores.asked * 9);
+    assert!(stores.asked > if vectors { 2000 } else { 5000 } && stores.refused * 10 < stores.asked * 9);
     // The watched tenant is as it was.
     let mut again = Side::new(&watched.tenant, &crate::world::KNOWN, vectors, watched.number);
     again.look_around(&stores.crowded.store);

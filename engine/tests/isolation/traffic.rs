@@ -21,6 +21,9 @@ use crate::world::{ASKING, KNOWN, OWN, WATCHED, World, asking, request, tenant_v
 const OFTEN: [&str; 9] =
     ["remember", "remember", "remember", "remember", "relate", "recall", "recall", "list", "apply"];
 
+/// Sequences by default.
+const SEQUENCES: u64 = 6;
+
 fn questions(world: &World, side: &Side) -> Vec<Asking> {
     tenant_verbs().map(|verb| Asking::learn(&world.store, verb.name, Some(&side.tenant), side)).collect()
 }
@@ -149,12 +152,16 @@ fn live(seed: u64, steps: usize, answered: &mut BTreeMap<&'static str, usize>) {
 #[test]
 fn a_tenant_is_answered_the_same_whether_another_one_is_there_or_not() {
     let first = from_environment("MEMCARDS_SEED", 1);
-    let sequences = from_environment("MEMCARDS_TRAFFIC", 6);
+    let sequences = from_environment("MEMCARDS_TRAFFIC", SEQUENCES);
     let mut answered = BTreeMap::new();
     for seed in first..first + sequences {
         live(seed, 40, &mut answered);
     }
     println!("{sequences} sequences, answers that are no errors: {answered:?}");
-    let missing: Vec<_> = tenant_verbs().filter(|verb| !answered.contains_key(verb.name)).collect();
-    assert!(missing.is_empty() && answered.values().filter(|count| **count == 0).count() < 2, "{answered:?}");
+    // Other seeds, or fewer sequences, may leave out what is rare.
+    if first == 1 && sequences >= SEQUENCES {
+        let unanswered = |verb: &&memcards::Verb| answered.get(verb.name).is_none_or(|count| *count == 0);
+        let missing: Vec<&str> = tenant_verbs().filter(unanswered).map(|verb| verb.name).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }
