@@ -185,7 +185,9 @@ impl<'a> Replay<'a> {
             Operation::Remove { path } | Operation::Rename { to: path, .. } => Some(path.clone()),
             _ => None,
         });
-        gone.filter(|path| self.names.contains_key(path)).collect()
+        // In a directory that is gone for good nothing comes back.
+        let is_reached = |path: &Path| above(path) == Path::new("/") || self.names.contains_key(above(path));
+        gone.filter(|path| self.names.contains_key(path) && is_reached(path)).collect()
     }
 
     fn names_left(&self, numbers: &mut Numbers) -> BTreeMap<Arc<Path>, Node> {
