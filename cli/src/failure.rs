@@ -51,6 +51,7 @@ fn exit_code(code: &str) -> u8 {
         "not_found" => 3,
         "conflict" | "model_mismatch" => 4,
         "locked" | "busy" => 5,
+        "corrupt" => 6,
         _ => 1,
     }
 }

@@ -131,7 +131,8 @@ impl Database {
             false => create_file(opened, &path, options)?,
         };
         let seed = match exists {
-            true => check_format(&open)?,
+            // Where the store's settings are lost nothing is written, so nothing needs the seed.
+            true => known(&open, check_format(&open))?,
             false => initialise(&open, options.seed)?,
         };
         if !exists {
@@ -142,7 +143,8 @@ impl Database {
                 at(above, io.sync_directory(above))?;
             }
         }
-        let generation = settle_model(&open, options.model.as_ref(), options.replace_model)?;
+        let generation = settle_model(&open, options.model.as_ref(), options.replace_model);
+        let generation = known(&open, generation)?;
         let file = Arc::new(StoreFile::new(open, io.clone(), file, options.cache_bytes));
         let bounds = WriterBounds { queue: options.queue, batch: options.batch };
         let index = directory.join(INDEX_DIRECTORY);
@@ -416,6 +418,14 @@ fn open_redb(
         Error::Io { source, .. } => Error::Io { path: path.to_owned(), source },
         other => other,
     })
+}
+
+/// What a damaged page held is not known; then the store is only read, and 0 does.
+fn known<T: Default>(file: &OpenFile, read: Result<T>) -> Result<T> {
+    match read {
+        Err(Error::Corrupt { .. }) if file.check().is_err() => Ok(T::default()),
+        read => read,
+    }
 }
 
 /// Checks the format of an existing store; gives its seed.
