@@ -5,15 +5,17 @@
 use std::collections::{BTreeSet, HashSet};
 
 use memcards::card::{Card, CardId};
-use memcards::{Get, List, Order, Recall, Store, Tenant};
+use memcards::{Get, Include, List, Order, Recall, Store, Tenant};
 
 use crate::disk::Contents;
 use crate::failure::{Checked, ensure};
 use crate::numbers::Numbers;
-use crate::script::all_cards;
+use crate::script::EVERYTHING;
 use crate::truth::{Truth, between};
 use crate::words::{self, WORD_BYTES, vector};
 
+/// Cards in one answer at most.
+const MOST: usize = 1000;
 /// How many cards of a tenant are asked for one by one.
 const SAMPLE: usize = 3;
 /// Place among the hits up to which a card must be found by its own word or vector: recency and
@@ -57,20 +59,40 @@ pub fn sound(store: &Store) -> Checked {
     ensure(report.is_sound(), || format!("verify finds {:?}", report.findings))
 }
 
+/// Every card that a list shows, with those that are not active as far as they are included.
+fn listed(tenant: &Tenant, include: &[Include]) -> Checked<Vec<Card>> {
+    let include = include.to_vec();
+    let mut request = List { order: Order::OldestFirst, limit: Some(MOST), include, ..List::default() };
+    let mut cards = Vec::new();
+    loop {
+        let page = tenant.list(&request)?;
+        cards.extend(page.cards.into_iter().map(|view| view.card));
+        match page.cursor {
+            Some(cursor) => request.cursor = Some(cursor),
+            None => return Ok(cards),
+        }
+    }
+}
+
 /// The index is the store: what a list shows is what a search finds, all of it and nothing else.
+/// Where a tenant has more cards than an answer, an answer is full, and each card that is picked is
+/// found by its own.
 ///
 /// # Errors
 /// Says what differs.
 pub fn answers(tenant: &Tenant, numbers: &mut Numbers) -> Checked {
-    let request = List { order: Order::OldestFirst, limit: Some(1000), ..List::default() };
-    let listed: Vec<Card> = tenant.list(&request)?.cards.into_iter().map(|view| view.card).collect();
+    let listed = listed(tenant, &[])?;
     let with_vector: BTreeSet<CardId> =
         listed.iter().filter(|card| card.vector_version > 0).map(|card| card.id).collect();
     let active: BTreeSet<CardId> = listed.iter().map(|card| card.id).collect();
     if !with_vector.is_empty() {
-        let request = Recall { vector: Some(vector("any")), top: Some(1000), ..Recall::default() };
+        let request = Recall { vector: Some(vector("any")), top: Some(MOST), ..Recall::default() };
         let hits: BTreeSet<CardId> = tenant.recall(request)?.hits.iter().map(|hit| hit.card.id).collect();
-        ensure(hits.is_superset(&with_vector) && hits.is_subset(&active), || {
+        let complete = match active.len() > MOST {
+            true => hits.len() >= with_vector.len().min(MOST),
+            false => hits.is_superset(&with_vector),
+        };
+        ensure(complete && hits.is_subset(&active), || {
             let lost: Vec<_> = with_vector.difference(&hits).collect();
             let alien: Vec<_> = hits.difference(&active).collect();
             format!("a search by vector misses {lost:?} and finds {alien:?}, which no list shows")
@@ -81,7 +103,7 @@ pub fn answers(tenant: &Tenant, numbers: &mut Numbers) -> Checked {
         let read = tenant.get(&Get { id: card.id, ..Get::default() })?;
         ensure(read.card == *card, || format!("card {} reads in two ways", card.id))?;
         if let Some(own) = own_word(card) {
-            let request = Recall { query: Some(own.clone()), top: Some(1000), ..Recall::default() };
+            let request = Recall { query: Some(own.clone()), top: Some(MOST), ..Recall::default() };
             let hits = tenant.recall(request)?.hits;
             let place = hits.iter().position(|hit| hit.card.id == card.id);
             ensure(place.is_some_and(|place| place < PLACE), || {
@@ -96,7 +118,7 @@ pub fn answers(tenant: &Tenant, numbers: &mut Numbers) -> Checked {
         if card.vector_version > 0 && card.links.is_empty() && own_word(card).is_some() {
             let own = vector(&card.content);
             let near = listed.iter().filter(|other| cosine(&vector(&other.content), &own) > NEAR).count();
-            let request = Recall { vector: Some(own), top: Some(1000), ..Recall::default() };
+            let request = Recall { vector: Some(own), top: Some(MOST), ..Recall::default() };
             let hits = tenant.recall(request)?.hits;
             let place = hits.iter().position(|hit| hit.card.id == card.id);
             ensure(place.is_some_and(|place| place < PLACE + near), || {
@@ -144,7 +166,7 @@ pub fn gone(contents: &Contents, words: &HashSet<String>) -> Checked {
 pub fn holders(store: &Store, words: &HashSet<String>) -> Checked<String> {
     let mut told = Vec::new();
     for tenant in store.tenants()? {
-        for card in all_cards(&store.tenant(&tenant.name)?)? {
+        for card in listed(&store.tenant(&tenant.name)?, &EVERYTHING)? {
             let text = format!("{card:?}");
             words::found(text.as_bytes(), words, |word| {
                 told.push(format!("{word} in card {} of {} ({})", card.id, tenant.name, card.state));
@@ -166,12 +188,12 @@ pub fn goes_on(store: Store, reopen: impl FnOnce() -> memcards::Result<Store>) -
     {
         let tenant = store.tenant("anna")?;
         tenant.remember(crate::script::told(content.clone()))?;
-        before = all_cards(&tenant)?.len();
+        before = listed(&tenant, &EVERYTHING)?.len();
         sound(&store).map_err(|failure| failure.at("after a further write"))?;
     }
     drop(store);
     let store = reopen()?;
-    let cards = all_cards(&store.tenant("anna")?)?;
+    let cards = listed(&store.tenant("anna")?, &EVERYTHING)?;
     ensure(cards.len() == before && cards.iter().any(|card| card.content == content), || {
         "what was written after the recovery is not there after the next opening".into()
     })?;

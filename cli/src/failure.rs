@@ -170,7 +170,7 @@ mod tests {
             ("busy", 5),
             ("locked", 5),
             ("read_only", 1),
-            ("corrupt", 1),
+            ("corrupt", 6),
             ("unavailable", 1),
             ("internal", 1),
         ] {

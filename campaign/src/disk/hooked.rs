@@ -1,6 +1,7 @@
 //! A file system whose operations are asked about before they happen: they may fail, be torn,
 //! or be acknowledged without having been done.
 
+use crate::disk::crash::SECTOR;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -146,7 +147,8 @@ impl IoFile for HookedFile {
             Verdict::Pretend => Ok(()),
             Verdict::Fail(error) => Err(error.into()),
             Verdict::Tear(error) => {
-                self.file.write_at(offset, &data[..data.len() / 2])?;
+                // Sectors are written whole or not at all.
+                self.file.write_at(offset, &data[..data.len() / 2 / SECTOR * SECTOR])?;
                 Err(error.into())
             }
         }

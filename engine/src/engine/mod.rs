@@ -229,7 +229,10 @@ impl Store {
                 controller: options.controller,
             }),
         };
-        store.finish_wipes()?;
+        // What is only read has nothing to finish.
+        if store.database().write_failure().is_none() {
+            store.finish_wipes()?;
+        }
         if options.scheduler {
             let thread = scheduler::SchedulerThread::start(&store.inner)?;
             // Nobody else has the store yet.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::Result;
 use crate::engine::Store;
 use crate::index::files;
 use crate::store::Finding;
+use crate::{Error, Result};
 
 /// What a repair has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -49,7 +49,7 @@ impl Store {
                     repaired.kept = Some(kept);
                 }
                 // Named below.
-                Err(crate::Error::Corrupt { .. }) => {}
+                Err(Error::Corrupt { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -67,7 +67,13 @@ impl Store {
             }
         })?;
         let mut removed = 0;
-        for (tenant, _) in database.read()?.tenants()? {
+        // Whose names cannot be read keeps its index files: they are checked when they are opened.
+        let tenants = database.read().and_then(|tables| tables.tenants());
+        let tenants = match tenants {
+            Err(Error::Corrupt { .. }) => return Ok(0),
+            tenants => tenants?,
+        };
+        for (tenant, _) in tenants {
             let broken = database.lookups().is_snapshot_damaged(tenant)?;
             if broken || damaged.contains(&Some(files::tenant_directory(database, tenant))) {
                 self.cache().forget_tenant(database, tenant)?;

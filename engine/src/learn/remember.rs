@@ -19,6 +19,9 @@ use crate::time::Timestamp;
 use crate::verbs::{Affected, Outcome, Remembered};
 use crate::{Error, Result};
 
+/// How many earlier cards a new one is linked with as contradicting it, the latest ones.
+const MOST_CONFLICTS: usize = 16;
+
 /// A validated card on its way into the store.
 pub(crate) struct Draft {
     /// Name of the tenant, which is created when missing.
@@ -322,7 +325,11 @@ impl Draft {
     }
 
     fn create(mut self, batch: &mut Batch<'_>, tenant: TenantId, findings: Findings) -> Result<Remembered> {
-        let Findings { replaces, outlived_by, contradicts, resolved, .. } = findings;
+        let Findings { replaces, outlived_by, mut contradicts, resolved, .. } = findings;
+        // Readings of one thing contradict each other without end: each is linked with the last ones
+        // before it, so that neither cards nor versions grow with how many there are.
+        contradicts.sort_by_key(|old| std::cmp::Reverse((old.recorded_at, old.id)));
+        contradicts.truncate(MOST_CONFLICTS);
         let mut card = self.card.clone();
         if !replaces.is_empty() || !outlived_by.is_empty() || !contradicts.is_empty() {
             self.encoded = None;

@@ -61,7 +61,7 @@ pub(crate) struct DamagedPage {
 
 impl DamagedPage {
     /// Where it is, for messages.
-    pub(super) fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         place(self.offset)
     }
 }

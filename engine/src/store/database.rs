@@ -386,8 +386,13 @@ fn open_file(file: Box<dyn IoFile>, path: &Path, options: &DatabaseOptions) -> R
         pages.settle()?;
         Ok(redb)
     }));
-    let opened =
-        opened.unwrap_or_else(|_| Err(Error::corrupt(path.display().to_string(), "it cannot be recovered")));
+    let opened = opened.unwrap_or_else(|_| Err(Error::Internal("a panic while it was opened".into())));
+    // redb tells of what it gave up for, not of what it met first.
+    let opened = opened.map_err(|error| match (error, pages.damage().first()) {
+        (_, Some(page)) => Error::corrupt(page.place(), page.detail),
+        (Error::Internal(detail), None) => Error::corrupt(path.display().to_string(), detail),
+        (error, None) => error,
+    });
     match opened {
         Ok(redb) => Ok(OpenFile::whole(redb, pages)),
         Err(error @ Error::Corrupt { .. }) => {

@@ -23,8 +23,8 @@ pub(crate) struct Entries<'a, T> {
     table: &'a T,
     damage: &'a Arc<Damage>,
     range: redb::Range<'a, &'static [u8], &'static [u8]>,
-    /// The key to begin with, until the first entry was met.
-    first: Option<Vec<u8>>,
+    /// Where to begin and to end, until the first entry was met.
+    bounds: Option<(Vec<u8>, Bound<Vec<u8>>)>,
 }
 
 impl<'a, T: ReadBytes> Entries<'a, T> {
@@ -39,7 +39,12 @@ impl<'a, T: ReadBytes> Entries<'a, T> {
             Bound::Included(key) | Bound::Excluded(key) => key.to_vec(),
             Bound::Unbounded => vec![0],
         };
-        Ok(Self { table, damage, range, first: Some(first) })
+        let end = match bounds.1 {
+            Bound::Included(key) => Bound::Included(key.to_vec()),
+            Bound::Excluded(key) => Bound::Excluded(key.to_vec()),
+            Bound::Unbounded => Bound::Unbounded,
+        };
+        Ok(Self { table, damage, range, bounds: Some((first, end)) })
     }
 
     fn step(
@@ -54,12 +59,18 @@ impl<'a, T: ReadBytes> Entries<'a, T> {
             let _tolerant = Tolerant::here();
             step(&mut self.range)
         };
-        let first = self.first.take();
+        let bounds = self.bounds.take();
         match entry {
             Some(Ok((key, value))) if is_mark(key.value()) => Some(Err(lost(None, value.value()))),
             Some(entry) => Some(entry.map_err(storage)),
-            // Nothing at all: both ends may lie in one damaged page.
-            None => check_reachable(self.table, self.damage, &first?).err().map(Err),
+            // Nothing at all: an end of it may lie in a damaged page, whose marks are beyond the
+            // other end.
+            None => {
+                let (first, end) = bounds?;
+                let checked = check_reachable(self.table, self.damage, &first)
+                    .and_then(|()| check_end(self.table, self.damage, &end));
+                checked.err().map(Err)
+            }
         }
     }
 }
@@ -90,6 +101,23 @@ pub(super) fn check_reachable<T: ReadBytes>(table: &T, damage: &Damage, key: &[u
     let next = table.range::<&[u8]>((Bound::Included(key), Bound::Unbounded)).map_err(storage)?.next();
     match next.transpose().map_err(storage)? {
         Some((found, value)) if found.value() == HIGH => Err(lost(Some(key), value.value())),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to say that nothing is before an end whose page is damaged.
+///
+/// # Errors
+/// [`Error::Corrupt`] then.
+fn check_end<T: ReadBytes>(table: &T, damage: &Damage, end: &Bound<Vec<u8>>) -> Result<()> {
+    if !damage.any() {
+        return Ok(());
+    }
+    let _tolerant = Tolerant::here();
+    let end = end.as_ref().map(Vec::as_slice);
+    let last = table.range::<&[u8]>((Bound::Unbounded, end)).map_err(storage)?.next_back();
+    match last.transpose().map_err(storage)? {
+        Some((found, value)) if is_mark(found.value()) => Err(lost(None, value.value())),
         _ => Ok(()),
     }
 }

@@ -70,8 +70,21 @@ impl Database {
     /// # Errors
     /// Only when the store cannot be read at all; damage is in the report.
     pub(crate) fn verify(&self, mut progress: impl FnMut(u64)) -> Result<VerifyReport> {
-        let tables = self.read()?;
         let mut report = VerifyReport::default();
+        let file = self.file().get();
+        match file.pages().check(|| self.file().hold(), |page| report.find(page.place(), page.detail)) {
+            Ok(pages) => report.pages = pages,
+            Err(error) => report.note(error),
+        }
+        let tables = match self.read() {
+            Ok(tables) => tables,
+            // Not even the table is there any more.
+            Err(error @ Error::Corrupt { .. }) => {
+                report.note(error);
+                return Ok(report);
+            }
+            Err(error) => return Err(error),
+        };
         let mut known = HashSet::new();
         match tables.tenants() {
             Ok(tenants) => {
@@ -88,11 +101,6 @@ impl Database {
                     }
                 }
             }
-            Err(error) => report.note(error),
-        }
-        let file = self.file().get();
-        match file.pages().check(|| self.file().hold(), |page| report.find(page.place(), page.detail)) {
-            Ok(pages) => report.pages = pages,
             Err(error) => report.note(error),
         }
         let gone = purged(&tables, &known);

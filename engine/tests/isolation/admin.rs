@@ -33,6 +33,12 @@ pub(crate) const VERBS: &[(&str, Tells, &str)] = &[
     ("checkpoint", Figures, "how many files were written"),
     ("backup", Figures, "the copy holds everything; the answer counts records"),
     ("compact", Figures, "sizes before and after"),
+    ("maintain", Figures, "identifiers of cards, and counts"),
+    (
+        "audit",
+        Contents,
+        "runs over all tenants, with who asked for them and why in the administrator's words",
+    ),
     ("reembed", Figures, "how many cards there were; the tenant is named by the request"),
     ("export", Figures, "the file holds what was asked for; the answer counts"),
     ("import", Figures, "the file says what goes where; the answer counts"),
@@ -96,6 +102,28 @@ fn the_list_of_these_verbs_is_the_table_of_verbs() {
         memcards::VERBS.iter().filter(|verb| verb.store).map(|verb| verb.name).collect();
     assert_eq!(listed, known);
     assert!(VERBS.iter().all(|(_, _, reason)| !reason.is_empty()));
+}
+
+/// The runs of the store are told in the words of whoever asked for them. Nothing else in them is
+/// text, and what tenants did themselves is not among them.
+#[test]
+fn an_audit_of_the_store_says_nothing_of_what_tenants_said_and_did() {
+    let world = World::new(false, 1 << 30);
+    let watched = hide(&world, false);
+    let ask = |verb: &str, fields: Value| world.ask(verb, None, fields.as_object().unwrap());
+    let all = json!({ "limit": 1000 });
+    let own = world.ask("audit", Some(WATCHED), all.as_object().unwrap()).to_string();
+    assert!(find(&own).is_some(), "{own}");
+    let policy = json!({ "defaults": { "archive_after": "1h", "grace": "0s" }, "limits": { "share": 1.0 } });
+    world.pass(40 * 24);
+    let plan = ask("plan", json!({ "policy": policy, "consent": true }));
+    let applied = ask("apply", json!({ "plan": plan["plan"], "reason": "spring cleaning" }));
+    assert!(applied["totals"]["applied"].as_u64() > Some(0), "{applied}");
+    let told = ask("audit", all);
+    assert_eq!((told["runs"][0]["why"].as_str(), &told["changes"]), (Some("spring cleaning"), &json!([])));
+    let text = told.to_string();
+    assert_eq!(find(&text), None, "{text}");
+    assert!(watched.cards.iter().chain(&watched.runs).all(|id| !text.contains(id)), "{text}");
 }
 
 /// What a tenant can be handed: an export of it, byte for byte as though it were alone.

@@ -38,6 +38,7 @@ const CALLS: &[(&str, &str)] = &[
     ("relate", "relate"),
     ("entity", "entity"),
     ("walk", "walk"),
+    ("audit", "audit"),
 ];
 
 /// The public calls in the blocks `impl Tenant` of the engine's source.

@@ -230,6 +230,8 @@ impl Side {
             (_, "zone") => names(&["Asia/Shanghai", "+05:30", &self.words[0]]),
             (_, "ttl" | "every") => names(&["2h", "90d"]),
             (_, "days") => [1, 20].map(Value::from).to_vec(),
+            // Positions in a log: its beginning, amid it, and far behind its end.
+            ("audit", "before") => [0, 1, 9, u64::MAX].map(Value::from).to_vec(),
             (_, "turn" | "version" | "top" | "limit" | "hops") => counts(),
             (_, "limits") => {
                 vec![json!({ "items": 2 }), json!({ "share": 0.5, "tenants": 1.0, "items": 50 })]

@@ -8,6 +8,7 @@ use memcards::exchange::Export;
 use memcards::{Options, Recall, Store};
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::forgetting;
@@ -28,12 +29,36 @@ fn made<T: std::fmt::Debug>(strategy: &BoxedStrategy<T>, seed: u64) -> T {
     strategy.new_tree(&mut runner).unwrap().current()
 }
 
+/// The lines of an export without the look-ups of its changes. A compaction takes out of the
+/// change log those that lead nowhere any more, so that these lines may differ between stores of
+/// which one was compacted; where a statement that is told again leads to, the answers show. A
+/// line that has nothing but look-ups goes as a whole, and is not counted at the end.
+fn without_lookups(export: &[u8]) -> Vec<u8> {
+    let (mut kept, mut left_out) = (Vec::with_capacity(export.len()), 0);
+    for line in export.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let mut line: Value = serde_json::from_slice(line).unwrap();
+        if line["type"] == "change" {
+            if line["kind"] == "lookups" {
+                left_out += 1;
+                continue;
+            }
+            line.as_object_mut().unwrap().remove("lookups");
+        }
+        if line["type"] == "end" {
+            line["changes"] = (line["changes"].as_u64().unwrap() - left_out).into();
+        }
+        serde_json::to_writer(&mut kept, &line).unwrap();
+        kept.push(b'\n');
+    }
+    kept
+}
+
 /// Everything that a store holds, and what it answers, as one number.
 fn hash(store: &Store) -> u128 {
     let mut bytes = Vec::new();
     store.export(&mut bytes, &Export { tenant: None, vectors: true }, |_| {}).unwrap();
     let mut hasher = Xxh3::new();
-    hasher.update(&bytes);
+    hasher.update(&without_lookups(&bytes));
     for name in TENANTS {
         let tenant = store.tenant(name).unwrap();
         for query in QUERIES {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use memcards::card::{Card, CardId};
-use memcards::{Correct, Forget, Get, History, Options, Recall, Remember, Store, Tenant};
+use memcards::{Correct, Forget, Get, History, Include, List, Options, Recall, Remember, Store, Tenant};
 
 use crate::{EVERYTHING, everything, options};
 
@@ -80,6 +80,19 @@ fn flipped_bits_never_give_another_content() {
         }
         read(&store, &ids).unwrap()
     };
+    let newest: BTreeMap<(&str, bool), Option<CardId>> = {
+        let store = open(directory.path(), false).unwrap();
+        let first = |name: &str, include: &[Include]| {
+            let request = List { limit: Some(1), include: include.to_vec(), ..List::default() };
+            let page = store.tenant(name).unwrap().list(&request).unwrap();
+            page.cards.into_iter().map(|card| card.id).next()
+        };
+        let asked = ["anna", "bob"].into_iter().flat_map(|name| [(name, true), (name, false)]);
+        asked
+            .map(|(name, plain)| ((name, plain), first(name, if plain { &[] } else { &EVERYTHING })))
+            .collect()
+    };
+    assert!(newest.values().all(Option::is_some));
     let path = directory.path().join("memcards.redb");
     let bytes = std::fs::read(&path).unwrap();
     // Empty blocks tell nothing: flip where something is.
@@ -122,6 +135,20 @@ fn flipped_bits_never_give_another_content() {
                         Err(error) => {
                             assert_eq!(error.code(), "corrupt", "{what}: {error}");
                             lost += 1;
+                        }
+                    }
+                }
+                // From the newest on: the end of a range is looked for first.
+                for name in ["anna", "bob"] {
+                    let list = |include: &[Include]| {
+                        let tenant = store.tenant(name).unwrap();
+                        let request = List { limit: Some(1), include: include.to_vec(), ..List::default() };
+                        tenant.list(&request).map(|page| page.cards.into_iter().map(|card| card.id).next())
+                    };
+                    for include in [&[][..], &EVERYTHING[..]] {
+                        match list(include) {
+                            Ok(first) => assert_eq!(first, newest[&(name, include.is_empty())], "{what}"),
+                            Err(error) => assert_eq!(error.code(), "corrupt", "{what}: {error}"),
                         }
                     }
                 }

@@ -451,6 +451,11 @@ impl Pages {
         if offset == 0 && data.len() <= HEADER_SUM {
             let mut sector = data.to_vec();
             sector.resize(SECTOR, 0);
+            if self.mode() == Mode::Recovering {
+                // redb takes the flag back once it is done, which is before checksums are settled: who
+                // is killed in between has to recover once more.
+                sector[GOD_BYTE] |= RECOVERY_REQUIRED;
+            }
             let sum = header_sum(&sector);
             sector[HEADER_SUM..].copy_from_slice(&sum.to_le_bytes());
             self.file.write_at(offset_of(0), &sector)?;

@@ -138,6 +138,31 @@ fn what_is_not_on_the_disk_when_a_store_ends_is_settled() {
     assert!(!pages.damage().any());
 }
 
+/// redb says that it has recovered before the checksums are settled; a crash then must not let
+/// the next opening trust them.
+#[test]
+fn a_file_is_not_closed_in_order_before_its_checksums_are_settled() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pages");
+    let pages = made(&path);
+    pages.write(0, &header(RECOVERY_REQUIRED)).unwrap();
+    pages.write(9 * BLOCK as u64, &content(9, 1)).unwrap();
+    drop(pages);
+    let pages = open(&path);
+    pages.backend().write(0, &header(0)).unwrap();
+    pages.backend().sync_data().unwrap();
+    drop(pages);
+    let pages = open(&path);
+    pages.settle().unwrap();
+    assert_eq!(read(&pages, 9, 1).unwrap(), content(9, 1));
+    pages.backend().write(0, &header(0)).unwrap();
+    pages.backend().sync_data().unwrap();
+    drop(pages);
+    let pages = open(&path);
+    assert_eq!(read(&pages, 9, 1).unwrap(), content(9, 1));
+    assert_eq!(found(&pages), []);
+}
+
 #[test]
 fn a_header_that_was_hit_is_refused_and_salvaged() {
     let directory = tempfile::tempdir().unwrap();
