@@ -148,7 +148,9 @@ pub fn attempt(
     let kept;
     if let Some(error) = &refused {
         tally.add("calls that failed", 1);
-        let typed = matches!(error.code(), "unavailable" | "read_only");
+        // What cannot be read is damaged, as far as anybody can tell.
+        let unreadable = fault.kind == Kind::Read && error.code() == "corrupt";
+        let typed = unreadable || matches!(error.code(), "unavailable" | "read_only");
         ensure(typed, || format!("step {} fails with {}: {error}", acknowledged + 1, error.code()))?;
         if let Some(store) = live.store.clone() {
             kept = refusing(&store, fault, expected, tally)?;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use redb::ReadableDatabase;
 
+use crate::store::damage::Tolerant;
 use crate::store::io::{Io, OpenMode, at};
 use crate::store::pages::Pages;
 use crate::store::tables::{ReadBytes, Tables, storage};
@@ -58,9 +59,13 @@ impl OpenFile {
 
     /// A consistent view of the table.
     pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
-        let transaction = match &self.handle {
-            Handle::Whole(database) => database.begin_read(),
-            Handle::ReadOnly(database) => database.begin_read(),
+        let transaction = {
+            // It reads the page from which all others are found.
+            let _tolerant = Tolerant::here();
+            match &self.handle {
+                Handle::Whole(database) => database.begin_read(),
+                Handle::ReadOnly(database) => database.begin_read(),
+            }
         };
         Tables::read(&transaction.map_err(storage)?, self.pages.damage())
     }
@@ -87,6 +92,11 @@ impl OpenFile {
             None => Ok(()),
             Some(page) => Err(Error::ReadOnly { reason: format!("{DAMAGED} ({page})") }),
         }
+    }
+
+    /// True when redb does nothing more with it, and a view that only reads may.
+    pub(crate) fn has_given_up(&self) -> bool {
+        matches!(self.handle, Handle::Whole(_)) && self.pages.has_failed()
     }
 
     /// Its pages.

@@ -183,14 +183,18 @@ impl Transaction for Run {
 
     /// Reads go on beside redb, which gives up when a file operation fails.
     fn failed(&self, error: Error) -> String {
-        if let Error::ReadOnly { reason } = error {
-            return reason;
-        }
         let _gate = self.file.hold();
         if let Err(error) = self.file.read_only() {
             tracing::error!(%error, "the store file cannot be opened for reading alone");
         }
-        format!("a commit failed ({error}); what it wrote may or may not be durable, reopen the store")
+        match error {
+            Error::ReadOnly { reason } => reason,
+            error => {
+                format!(
+                    "a commit failed ({error}); what it wrote may or may not be durable, reopen the store"
+                )
+            }
+        }
     }
 }
 

@@ -83,6 +83,8 @@ pub(crate) struct Pages {
     /// The sector of redb's header.
     header: Mutex<Header>,
     damage: Arc<Damage>,
+    /// An operation has failed, and redb was told.
+    failed: AtomicBool,
 }
 
 /// The file block of a block.
@@ -160,12 +162,18 @@ impl Pages {
             saving: Mutex::default(),
             header: Mutex::default(),
             damage: Arc::default(),
+            failed: AtomicBool::new(false),
         }
     }
 
     /// As redb's file.
     pub(crate) fn backend(self: &Arc<Self>) -> Backend {
         Backend(self.clone())
+    }
+
+    /// True when an operation has failed: redb does nothing more with the file.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
     }
 
     /// What was found damaged so far.
@@ -312,8 +320,13 @@ impl Pages {
     /// The sector of redb's header.
     fn header(&self) -> io::Result<Vec<u8>> {
         let mut sector = vec![0; SECTOR];
-        self.file.read_at(offset_of(0), &mut sector)?;
+        self.read_twice(offset_of(0), &mut sector)?;
         Ok(sector)
+    }
+
+    /// Reads; once more where that fails, since what redb is told of a page it keeps.
+    fn read_twice(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file.read_at(offset, out).or_else(|_| self.file.read_at(offset, out))
     }
 
     /// The checksums of a group, read from the file when they are needed first.
@@ -332,7 +345,7 @@ impl Pages {
             return Ok(group.clone());
         }
         let mut bytes = vec![0; BLOCK];
-        match self.file.read_at(number * (GROUP + 1) * BLOCK as u64, &mut bytes) {
+        match self.read_twice(number * (GROUP + 1) * BLOCK as u64, &mut bytes) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => bytes.fill(0),
             read => read?,
         }
@@ -384,7 +397,7 @@ impl Pages {
         for blocks in pieces(first..first + count) {
             let from = (blocks.start - first) as usize * BLOCK;
             let bytes = &mut out[from..from + (blocks.end - blocks.start) as usize * BLOCK];
-            if let Err(error) = self.file.read_at(offset_of(blocks.start), bytes) {
+            if let Err(error) = self.read_twice(offset_of(blocks.start), bytes) {
                 if mode == Mode::Recovering {
                     return Err(error);
                 }
@@ -565,25 +578,35 @@ fn pieces(blocks: Range<u64>) -> impl Iterator<Item = Range<u64>> {
 #[derive(Debug)]
 pub(crate) struct Backend(Arc<Pages>);
 
+impl Backend {
+    /// Notes a failure: redb gives up for good after the first one.
+    fn noted<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if result.is_err() {
+            self.0.failed.store(true, Ordering::Release);
+        }
+        result
+    }
+}
+
 impl redb::StorageBackend for Backend {
     fn len(&self) -> io::Result<u64> {
-        self.0.len()
+        self.noted(self.0.len())
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, out)
+        self.noted(self.0.read(offset, out))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
+        self.noted(self.0.set_len(len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.sync()
+        self.noted(self.0.sync())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write(offset, data)
+        self.noted(self.0.write(offset, data))
     }
 
     // The directory's lock keeps other processes out. What salvages opens the file as a reader
