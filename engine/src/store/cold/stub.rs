@@ -113,6 +113,9 @@ impl Stub {
         let (updated_at, expires_at, reinforced_at) = (time()??, time()?, time()?);
         let confidence = f32::from_le_bytes(*take(&mut rest)?);
         let importance = f32::from_le_bytes(*take(&mut rest)?);
+        if !confidence.is_finite() || !importance.is_finite() {
+            return None;
+        }
         Some(Self {
             segment,
             position,
