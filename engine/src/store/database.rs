@@ -160,16 +160,12 @@ impl Database {
     /// A consistent view of everything committed so far.
     pub(crate) fn read(&self) -> Result<Tables<impl ReadBytes + use<>>> {
         let cold = self.cold.reader();
-        let (file, read) = match self.file.get() {
-            file if file.has_given_up() => {
-                // A failure that no commit was told of: reads go on beside redb.
-                let _gate = self.file.hold();
-                self.file.read_only()?;
-                let file = self.file.get();
-                (file.clone(), file.read()?)
-            }
-            file => (file.clone(), file.read()?),
-        };
+        let mut file = self.file.get();
+        if file.has_given_up() {
+            // A failure that no commit was told of: reads go on beside redb.
+            file = self.file.read_only(&file)?;
+        }
+        let read = file.read()?;
         Ok(read.with_generation(self.generation).with_cold(cold).with_file(file))
     }
 

@@ -126,14 +126,15 @@ impl StoreFile {
         Self { present: ArcSwap::from_pointee(file), gate: Mutex::new(()), io, path, cache_bytes }
     }
 
-    /// From now on the file is only read. Commits must be kept out.
+    /// From now on this file is only read, unless another one has taken its place already; gives
+    /// the one that is there then. Needs no gate: whoever holds that may read, too.
     ///
     /// # Errors
     /// When nothing can be read of it.
-    pub(super) fn read_only(&self) -> Result<()> {
-        let file = OpenFile::read_only(&*self.io, &self.path, self.cache_bytes, self.get().pages())?;
-        self.replace(file);
-        Ok(())
+    pub(super) fn read_only(&self, present: &Arc<OpenFile>) -> Result<Arc<OpenFile>> {
+        let file = OpenFile::read_only(&*self.io, &self.path, self.cache_bytes, present.pages())?;
+        self.present.compare_and_swap(present, Arc::new(file));
+        Ok(self.get())
     }
 
     /// The file as it is.

@@ -183,8 +183,7 @@ impl Transaction for Run {
 
     /// Reads go on beside redb, which gives up when a file operation fails.
     fn failed(&self, error: Error) -> String {
-        let _gate = self.file.hold();
-        if let Err(error) = self.file.read_only() {
+        if let Err(error) = self.file.read_only(&self.file.get()) {
             tracing::error!(%error, "the store file cannot be opened for reading alone");
         }
         match error {
