@@ -67,19 +67,23 @@ fn open(directory: &Path, check_integrity: bool) -> memcards::Result<Store> {
     Store::open(directory, Options { check_integrity, ..options() })
 }
 
+/// A store that is filled and closed: its cards, and all that it holds.
+fn filled(directory: &Path) -> (Vec<(String, CardId)>, Content) {
+    let store = open(directory, false).unwrap();
+    fill(&store);
+    let mut ids = Vec::new();
+    for name in ["anna", "bob"] {
+        let cards = everything(&store.tenant(name).unwrap()).unwrap().cards;
+        ids.extend(cards.iter().map(|card| (name.to_owned(), card.id)));
+    }
+    let whole = read(&store, &ids).unwrap();
+    (ids, whole)
+}
+
 #[test]
 fn flipped_bits_never_give_another_content() {
     let directory = tempfile::tempdir().unwrap();
-    let mut ids: Vec<(String, CardId)> = Vec::new();
-    let whole = {
-        let store = open(directory.path(), false).unwrap();
-        fill(&store);
-        for name in ["anna", "bob"] {
-            let cards = everything(&store.tenant(name).unwrap()).unwrap().cards;
-            ids.extend(cards.iter().map(|card| (name.to_owned(), card.id)));
-        }
-        read(&store, &ids).unwrap()
-    };
+    let (ids, whole) = filled(directory.path());
     let newest: BTreeMap<(&str, bool), Option<CardId>> = {
         let store = open(directory.path(), false).unwrap();
         let first = |name: &str, include: &[Include]| {
@@ -205,16 +209,7 @@ fn an_empty_store_file_is_damage_and_no_new_store() {
 #[test]
 fn a_repair_loses_nothing_and_removes_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let mut ids: Vec<(String, CardId)> = Vec::new();
-    let whole = {
-        let store = open(directory.path(), false).unwrap();
-        fill(&store);
-        for name in ["anna", "bob"] {
-            let cards = everything(&store.tenant(name).unwrap()).unwrap().cards;
-            ids.extend(cards.iter().map(|card| (name.to_owned(), card.id)));
-        }
-        read(&store, &ids).unwrap()
-    };
+    let (ids, whole) = filled(directory.path());
     let bytes = std::fs::read(directory.path().join("memcards.redb")).unwrap();
     let (mut repaired, mut lost) = (0, 0);
     for page in 0..bytes.len() / 4096 {

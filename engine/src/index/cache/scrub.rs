@@ -27,7 +27,6 @@ impl IndexCache {
     /// # Errors
     /// When a file cannot be read, written or removed, or the store not be read; then the rest may
     /// be as it was, and it can be done again.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the rules that purge come next"))]
     pub(crate) fn scrub(&self, database: &Database, tenant: TenantId) -> Result<Scrubbed> {
         let mut done = Scrubbed::default();
         for track in Track::ALL {
@@ -47,7 +46,6 @@ impl IndexCache {
     ///
     /// # Errors
     /// When a file cannot be removed; then it can be done again.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the rules that purge come next"))]
     pub(crate) fn forget_tenant(&self, database: &Database, tenant: TenantId) -> Result<usize> {
         let mut removed = 0;
         for track in Track::ALL {
