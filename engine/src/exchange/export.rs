@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::CardId;
 use crate::engine::Store;
+use crate::exchange::rescue::{self, LeftOut, Origin};
 use crate::exchange::{ChangeLine, FORMAT, Kind, Line, LookupLine};
-use crate::store::{ChangeKind, LoggedChange, LookupChange, LookupKey, ReadBytes, Tables, TenantId};
+use crate::store::{ChangeKind, Finding, LoggedChange, LookupChange, LookupKey, ReadBytes, Tables, TenantId};
 use crate::{Error, Result};
 
 /// What to export.
@@ -20,6 +21,9 @@ pub struct Export {
     /// Write vectors of the store's own model too. Without them an import computes them
     /// anew, which gives the same ones. Caller-supplied vectors are always written.
     pub vectors: bool,
+    /// Leave out what is damaged, and name it, in place of refusing to go on. Of a card whose
+    /// present version is lost nothing is written; look-ups that are lost are no more known.
+    pub skip_damaged: bool,
 }
 
 /// What was exported.
@@ -31,6 +35,9 @@ pub struct Exported {
     pub versions: u64,
     /// Changes.
     pub changes: u64,
+    /// What is damaged and was left out; nothing of a sound store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<Finding>,
 }
 
 impl Store {
@@ -40,7 +47,7 @@ impl Store {
     /// # Errors
     /// [`Error::NotFound`] for a tenant that is not there; [`Error::Unavailable`] while there
     /// are vectors of an earlier model; [`Error::Corrupt`] when a record is
-    /// damaged; [`Error::Io`] when `out` cannot be written.
+    /// damaged, unless that is to be left out; [`Error::Io`] when `out` cannot be written.
     pub fn export(
         &self,
         out: &mut impl Write,
@@ -48,14 +55,35 @@ impl Store {
         mut progress: impl FnMut(u64),
     ) -> Result<Exported> {
         let tables = self.database().read()?;
-        if self.database().is_reembedding()? {
+        let mut left_out = LeftOut::default();
+        let mut lenient = |error: Error| match what.skip_damaged {
+            true => left_out.readable::<()>(Err(error)).map(drop),
+            false => Err(error),
+        };
+        if self.database().is_reembedding().or_else(|error| lenient(error).map(|()| false))? {
             return Err(Error::Unavailable(
                 "the store holds vectors of an earlier embedding model; finish with `reembed` first".into(),
             ));
         }
-        let model = crate::store::read_model(&tables)?;
-        let vectors = what.vectors || model.as_ref().is_some_and(|model| model.is_caller());
-        let mut tenants = tables.tenants()?;
+        let stored = crate::store::read_model(&tables).map(|model| (model, false));
+        let (model, is_lost) = match stored {
+            Ok(model) => model,
+            Err(error) => {
+                lenient(error)?;
+                (self.own_model(), true)
+            }
+        };
+        let is_caller = model.as_ref().is_some_and(|model| model.is_caller());
+        let origin = match (is_caller, is_lost && model.is_none()) {
+            (true, _) => Origin::Caller,
+            (_, true) => Origin::Lost,
+            _ => Origin::Model,
+        };
+        let vectors = !is_lost && (what.vectors || is_caller);
+        let mut tenants = match what.skip_damaged {
+            true => rescue::tenants(&tables, &mut left_out)?,
+            false => tables.tenants()?,
+        };
         if let Some(name) = &what.tenant {
             tenants.retain(|(_, tenant)| tenant.name == *name);
             if tenants.is_empty() {
@@ -67,10 +95,17 @@ impl Store {
         for (id, tenant) in tenants {
             answer.tenants += 1;
             write_line(out, &Line::Tenant { tenant: tenant.name, created_at: tenant.created_at })?;
-            export_tenant(&tables, id, vectors, out, &mut answer, &mut progress)?;
+            match what.skip_damaged {
+                true => {
+                    let told = (&mut answer, &mut left_out);
+                    rescue::export_tenant(&tables, id, (vectors, origin), out, told, &mut progress)?;
+                }
+                false => export_tenant(&tables, id, vectors, out, &mut answer, &mut progress)?,
+            }
         }
         write_line(out, &Line::End { changes: answer.changes })?;
         out.flush().map_err(written)?;
+        answer.left_out = left_out.into_findings();
         Ok(answer)
     }
 }
@@ -210,7 +245,7 @@ impl<'a, T: ReadBytes> Kept<'a, T> {
     }
 }
 
-fn write_line(out: &mut impl Write, line: &Line) -> Result<()> {
+pub(super) fn write_line(out: &mut impl Write, line: &Line) -> Result<()> {
     serde_json::to_writer(&mut *out, line).map_err(|e| written(e.into()))?;
     out.write_all(b"\n").map_err(written)
 }
