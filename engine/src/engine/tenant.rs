@@ -626,7 +626,7 @@ impl Tenant {
         }
     }
 
-    pub(crate) fn recall_settings(&self) -> &recall::Settings {
+    pub(crate) fn recall_settings(&self) -> &Arc<recall::Settings> {
         &self.store.inner.recall
     }
 }
