@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use memcards::calendar::Zone;
 use memcards::card::{CardId, Polarity, Provenance};
 use memcards::filter::Filter;
 use memcards::{
@@ -65,6 +66,9 @@ pub(crate) struct CorrectArguments {
     /// New event time
     #[arg(long, value_name = "TIME")]
     occurred_at: Option<Timestamp>,
+    /// Zone in which times in the new content are meant: an IANA name or an offset [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<Zone>,
     /// New start of validity
     #[arg(long, value_name = "TIME")]
     valid_from: Option<Timestamp>,
@@ -162,6 +166,7 @@ pub(crate) fn correct(arguments: CorrectArguments, door: &Door, out: &mut dyn Wr
         attributes: arguments.attributes.map(|json| json.0),
         merge_key: arguments.merge_key,
         occurred_at: arguments.occurred_at,
+        zone: arguments.zone,
         valid_from: arguments.valid_from,
         valid_to: arguments.valid_to,
         expires_at: arguments.expires_at,

@@ -510,7 +510,8 @@ impl Tenant {
         self.store.check_reason(&card.reason)?;
         if card.content != base.content || card.occurred_at != base.occurred_at {
             let speaker = base.source().and_then(|source| source.speaker.clone());
-            extract(&mut card, &Zone::default(), &KnownDays::of(self, speaker.as_deref()));
+            let zone = request.zone.unwrap_or_default();
+            extract(&mut card, &zone, &KnownDays::of(self, speaker.as_deref()));
         }
         let (vector, model, degraded) = match card.content != base.content || vector_given.is_some() {
             // A card of its own takes a vector along, unless that comes from an earlier model.

@@ -273,6 +273,8 @@ pub struct Correct {
     pub merge_key: Option<String>,
     /// New event time.
     pub occurred_at: Option<Timestamp>,
+    /// Zone in which times in the new content are meant: an IANA name or an offset; UTC when absent.
+    pub zone: Option<Zone>,
     /// New start of validity.
     pub valid_from: Option<Timestamp>,
     /// New end of validity.

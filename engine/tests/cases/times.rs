@@ -321,3 +321,28 @@ fn a_store_read_from_another_zone_or_by_a_clock_set_back_is_the_same() {
     assert_eq!(numbers, [1, 2, 3, 4]);
     assert!(versions.is_sorted_by_key(|version| version.card.updated_at));
 }
+
+/// The day that a correction speaks of is one of the corrector's zone, as for a first telling.
+#[test]
+fn a_correction_is_read_in_its_zone() {
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("t");
+    let id = say(&tenant, "The plumber came yesterday").id;
+    // The tests begin at nine in the morning UTC: in Auckland it is ten in the evening of that day.
+    fixture.pass("4h");
+    let day = |zone: Option<&str>| {
+        let request = Correct {
+            id,
+            version: None,
+            content: Some(format!("The plumber came today, {zone:?}")),
+            zone: zone.map(|zone| zone.parse().unwrap()),
+            how: memcards::How::Ambiguous,
+            ..Correct::default()
+        };
+        let corrected = tenant.correct(request).unwrap();
+        get(&tenant, corrected.id).unwrap().times[0].from
+    };
+    assert_eq!(day(None), Some(time("2025-03-10T00:00:00Z")));
+    assert_eq!(day(Some("Pacific/Auckland")), Some(time("2025-03-11T00:00:00+13:00")));
+    assert_eq!(day(Some("-05:00")), Some(time("2025-03-10T00:00:00-05:00")));
+}
