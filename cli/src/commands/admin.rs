@@ -140,7 +140,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, door: &Door, out: &mut dyn Wri
     }
     if report.is_sound() {
         writeln!(out, "{good}sound{good:#}: every checksum fits and the records agree")?;
-        let clean = proof.is_none_or(|proof| proof.found.is_empty());
+        let clean = proof.is_none_or(|proof| proof.is_complete());
         return if clean { Ok(()) } else { Err(Failure::Damage) };
     }
     show_findings(&report.findings, out)?;
