@@ -195,9 +195,12 @@ fn who_did_what_is_told_from_the_end() {
     );
     assert_eq!(audited.changes[0].why.as_deref(), Some("wrong"));
     assert_eq!((audited.runs.len(), audited.runs[0].actor.as_deref()), (1, Some("Otto")));
-    let page = tenant.audit(&Audit { before: Some(2), limit: Some(1) }).unwrap();
+    let page = tenant.audit(&Audit { before: Some(2), limit: Some(1), ..Audit::default() }).unwrap();
     assert_eq!(page.changes.iter().map(|change| change.seq).collect::<Vec<_>>(), [1]);
-    assert_eq!(tenant.audit(&Audit { before: None, limit: Some(0) }).unwrap_err().field(), Some("limit"));
+    assert_eq!(
+        tenant.audit(&Audit { limit: Some(0), ..Audit::default() }).unwrap_err().field(),
+        Some("limit")
+    );
     // The store's own runs are those of plans over several tenants.
     assert!(fixture.store.audit(&Audit::default()).unwrap().runs.is_empty());
     fixture.store.set_policy(Some(&json!({ "preset": "assistant" }))).unwrap();
@@ -211,4 +214,47 @@ fn who_did_what_is_told_from_the_end() {
     assert!(status.last_run.is_some() && !status.running && status.applied > 0, "{status:?}");
     let answer = execute(&fixture.store, r#"{"verb":"audit","tenant":"t","limit":1}"#);
     assert_eq!(answer["changes"].as_array().map(Vec::len), Some(1), "{answer}");
+}
+
+/// Pages of runs join to the whole, of a tenant and of the store, whose audit has no log to page.
+#[test]
+fn runs_are_told_page_by_page() {
+    let fixture = Fixture::words_only();
+    let tenant = fixture.tenant("t");
+    for n in 0..7 {
+        let id = say(&tenant, &format!("Crate {n} holds part {n}")).id;
+        tenant.forget(forget(id)).unwrap();
+        if n % 2 == 0 {
+            fixture.pass("1h");
+        }
+    }
+    fixture.store.set_policy(Some(&json!({ "preset": "assistant" }))).unwrap();
+    for n in 0..5 {
+        say(&tenant, &format!("Box {n} holds part {n}"));
+        fixture.pass("400d");
+        execute(&fixture.store, r#"{"verb":"maintain"}"#);
+    }
+    type Ask<'a> = &'a dyn Fn(&Audit) -> memcards::Result<memcards::Audited>;
+    let (of_tenant, of_store) = (|r: &Audit| tenant.audit(r), |r: &Audit| fixture.store.audit(r));
+    let asks: [(Ask<'_>, usize); 2] = [(&of_tenant, 7), (&of_store, 5)];
+    for (ask, runs) in asks {
+        let whole: Vec<_> = ask(&Audit::default()).unwrap().runs.iter().map(|run| run.run).collect();
+        assert_eq!(whole.len(), runs);
+        let mut pages = Vec::new();
+        loop {
+            let request = Audit { before_run: pages.last().copied(), limit: Some(2), ..Audit::default() };
+            let page = ask(&request).unwrap().runs;
+            if page.is_empty() {
+                break;
+            }
+            pages.extend(page.iter().map(|run| run.run));
+        }
+        assert_eq!(pages, whole);
+    }
+    let error = fixture.store.audit(&Audit { before: Some(3), ..Audit::default() }).unwrap_err();
+    assert_eq!((error.code(), error.field()), ("invalid_argument", Some("before")));
+    // Of another scope no run is there.
+    let theirs = tenant.audit(&Audit::default()).unwrap().runs[0].run;
+    let error = fixture.store.audit(&Audit { before_run: Some(theirs), ..Audit::default() }).unwrap_err();
+    assert_eq!(error.code(), "not_found");
 }
