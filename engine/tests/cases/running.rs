@@ -44,6 +44,47 @@ fn a_run_takes_no_more_cards_than_are_still_too_many() {
     assert_eq!(tenant.count(&Count::default()).unwrap(), 20);
 }
 
+/// What the policy allows when a run is carried out holds, where that is more than the plan says: between
+/// plan and run, and between two pieces of a run.
+#[test]
+fn a_budget_that_was_raised_meanwhile_is_kept_to() {
+    for (later, applied) in [
+        (json!({ "max_cards": 250 }), 50),
+        (json!({ "max_cards": "unlimited" }), 0),
+        // Where it allows less, the plan says what is done.
+        (json!({ "max_cards": 10 }), 280),
+    ] {
+        let fixture = Fixture::words_only();
+        let tenant = fixture.tenant("t");
+        for n in 0..300 {
+            say(&tenant, &format!("Crate {n} holds part {n}"));
+        }
+        let rule = |max: &serde_json::Value| {
+            let mut rule = json!({ "fade_below": 0.0, "archive_after": "never" });
+            rule["max_cards"] = max["max_cards"].clone();
+            json!({ "defaults": rule })
+        };
+        tenant.set_policy(Some(&rule(&json!({ "max_cards": 20 })))).unwrap();
+        let plan = tenant.plan(&MakePlan { consent: true, ..MakePlan::default() }).unwrap();
+        assert_eq!(plan.totals.items, 280);
+        tenant.set_policy(Some(&rule(&later))).unwrap();
+        let run = tenant.apply(Apply { plan: Some(plan.plan), ..Apply::default() }).unwrap();
+        assert_eq!((run.totals.applied, run.totals.skipped), (applied, 280 - applied), "{later}");
+        assert!(run.skipped.iter().all(|skipped| skipped.why == "within_budget"), "{later}");
+        assert_eq!(tenant.count(&Count::default()).unwrap(), 300 - applied, "{later}");
+    }
+    // A policy that came with the request is not the one in force, and that has no say.
+    let fixture = Fixture::words_only();
+    let tenant = fixture.tenant("t");
+    for n in 0..30 {
+        say(&tenant, &format!("Crate {n} holds part {n}"));
+    }
+    let policy = Some(json!({ "defaults": { "max_cards": 20 } }));
+    let plan = tenant.plan(&MakePlan { consent: true, policy, ..MakePlan::default() }).unwrap();
+    let run = tenant.apply(Apply { plan: Some(plan.plan), ..Apply::default() }).unwrap();
+    assert_eq!((run.totals.applied, run.totals.skipped), (10, 0));
+}
+
 #[test]
 fn budgets_that_overlap_are_each_judged_by_what_is_left() {
     let fixture = Fixture::words_only();
