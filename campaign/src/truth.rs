@@ -39,7 +39,7 @@ impl Truth {
     /// When the store cannot be read.
     pub fn of(store: &Store) -> Checked<Self> {
         let mut bytes = Vec::new();
-        store.export(&mut bytes, &Export { tenant: None, vectors: true }, |_| {})?;
+        store.export(&mut bytes, &Export { vectors: true, ..Export::default() }, |_| {})?;
         let mut truth = Self { policy: told(&store.policy()?.policy), ..Self::default() };
         for plan in store.plans()? {
             truth.plans.extend(plan.plan.map(|id| (id.to_string(), plan.status)));

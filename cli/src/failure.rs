@@ -26,7 +26,7 @@ pub(crate) enum Failure {
     Engine(Error),
     /// The answer is on standard output already, and says this code.
     Answered(String),
-    /// `verify` found damage, or `wipe` left bytes behind; the report is on standard output.
+    /// `verify` found damage, `export` left some out, or `wipe` left bytes behind; the report is printed.
     Damage,
     /// Standard output could not be written.
     Output(io::Error),

@@ -17,11 +17,11 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(report.is_sound(), "{result:?}: {:?}", report.findings);
     if result.is_ok() {
         let mut exported = Vec::new();
-        first.export(&mut exported, &Export { tenant: None, vectors: true }, |_| {}).expect("it is written");
+        first.export(&mut exported, &Export { vectors: true, ..Export::default() }, |_| {}).expect("it is written");
         let second = store(&io, "/second");
         second.import(&mut exported.as_slice(), |_| {}).expect("an export is imported");
         let mut again = Vec::new();
-        second.export(&mut again, &Export { tenant: None, vectors: true }, |_| {}).expect("it is written");
+        second.export(&mut again, &Export { vectors: true, ..Export::default() }, |_| {}).expect("it is written");
         assert!(
             exported == again,
             "{}\n{}",

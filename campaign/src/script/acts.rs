@@ -249,6 +249,6 @@ fn imported() -> memcards::Result<&'static [u8]> {
         dora.correct(Correct { id: card.id, summary: Some("the first one".into()), ..Correct::default() })?;
     }
     let mut text = Vec::new();
-    store.export(&mut text, &Export { tenant: None, vectors: true }, |_| {})?;
+    store.export(&mut text, &Export { vectors: true, ..Export::default() }, |_| {})?;
     Ok(TEXT.get_or_init(|| text))
 }

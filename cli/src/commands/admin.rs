@@ -151,7 +151,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, door: &Door, out: &mut dyn Wri
     Err(Failure::Damage)
 }
 
-fn show_findings(findings: &[Finding], out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn show_findings(findings: &[Finding], out: &mut dyn Write) -> Result<(), Failure> {
     let bad = style::BAD;
     for finding in findings {
         let (place, detail) = (render::printable(&finding.place), render::printable(&finding.detail));
@@ -197,6 +197,11 @@ pub(crate) fn repair(door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
         false => {
             writeln!(out, "this is lost, unless a backup has it; all else can be read, not written:")?;
             show_findings(&repaired.lost, out)?;
+            writeln!(
+                out,
+                "`memcards export FILE --skip-damaged` writes all else, and `memcards import FILE` with a new \
+                 directory makes a sound store of it"
+            )?;
         }
     }
     end

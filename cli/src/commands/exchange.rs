@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use memcards::Error;
 use memcards::exchange::{Export, Exported, read_conversations};
+use memcards::store::Finding;
 use memcards::store::io::RealIo;
 use memcards::verbs::Format;
 use serde_json::json;
 
+use super::admin::show_findings;
 use super::{answer, print_answer};
 use crate::arguments::{example, json_names};
 use crate::failure::Failure;
@@ -37,7 +39,8 @@ pub(crate) struct ImportArguments {
 #[derive(Args)]
 #[command(after_help = example!(
     "memcards export memories.jsonl",
-    "memcards export - --tenant anna > anna.jsonl"
+    "memcards export - --tenant anna > anna.jsonl",
+    "memcards export rescued.jsonl --skip-damaged"
 ))]
 pub(crate) struct ExportArguments {
     /// The new file; `-` is standard output
@@ -46,6 +49,9 @@ pub(crate) struct ExportArguments {
     /// Write vectors of the store's own model too; without them an import computes them anew
     #[arg(long)]
     vectors: bool,
+    /// Leave out what is damaged and name it, in place of stopping there
+    #[arg(long)]
+    skip_damaged: bool,
 }
 
 pub(crate) fn import(arguments: &ImportArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
@@ -116,29 +122,46 @@ fn import_conversations(
 
 pub(crate) fn export(arguments: &ExportArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
     let to = &arguments.to;
-    let what = Export { tenant: door.named_tenant.clone(), vectors: arguments.vectors };
+    let (vectors, skip_damaged) = (arguments.vectors, arguments.skip_damaged);
+    let what = Export { tenant: door.named_tenant.clone(), vectors, skip_damaged };
     let to_output = to.as_os_str() == "-";
     if door.json {
         if to_output {
             return Err(Error::invalid("to", "standard output is taken by the answer; name a file").into());
         }
-        let request = json!({ "to": to, "vectors": what.vectors });
-        return print_answer(&answer(door, "export", request, what.tenant)?, out);
+        let request = json!({ "to": to, "vectors": vectors, "skip_damaged": skip_damaged });
+        let answer = answer(door, "export", request, what.tenant)?;
+        print_answer(&answer, out)?;
+        return if answer["left_out"].is_array() { Err(Failure::Damage) } else { Ok(()) };
     }
     if to_output {
         let mut output = Output { out, failure: None };
         let exported = door.store.export(&mut output, &what, |_| {});
         return match output.failure {
             Some(failure) => Err(failure.into()),
-            None => Ok(exported.map(drop)?),
+            None => {
+                let left_out = exported?.left_out;
+                show_left_out(&left_out, &mut anstream::stderr())
+            }
         };
     }
     let progress = Progress::start("changes written");
-    let Exported { tenants, versions, .. } = door.store.export_file(to, &what, |done| progress.at(done))?;
+    let exported = door.store.export_file(to, &what, |done| progress.at(done))?;
+    let Exported { tenants, versions, left_out, .. } = exported;
     drop(progress);
     let (good, shown) = (style::GOOD, render::printable(&to.display().to_string()));
     writeln!(out, "{good}exported{good:#} {versions} versions of cards of {tenants} tenants to {shown}")?;
-    Ok(())
+    show_left_out(&left_out, out)
+}
+
+/// Says what an export does not have; the command ends as one that found damage.
+fn show_left_out(left_out: &[Finding], out: &mut dyn Write) -> Result<(), Failure> {
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "this was left out:")?;
+    show_findings(left_out, out)?;
+    Err(Failure::Damage)
 }
 
 /// Standard output, whose own failure is told apart from one of the store.

@@ -36,7 +36,7 @@ pub(super) struct Count {
 
 /// Reads the phrases of one text.
 pub(super) struct Reader<'a> {
-    text: &'a str,
+    pub(super) text: &'a str,
     pub(super) tokens: &'a [Token],
     pub(super) anchor: &'a Anchor,
     known: &'a dyn KnownDates,
@@ -139,6 +139,7 @@ impl<'a> Reader<'a> {
         match (past, future) {
             (true, false) => Rule::Past,
             (false, true) => Rule::Future,
+            (false, false) if self.is_ahead(start, end) => Rule::Future,
             _ => Rule::Near,
         }
     }

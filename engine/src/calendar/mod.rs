@@ -33,7 +33,8 @@
 //! * What names no year (month and day, month, holiday, weekday, weekend) is the occurrence nearest
 //!   to the anchor, the past preferred: one ahead is taken only when three times its distance is
 //!   less than the distance of the one behind. Words in the same sentence overrule this: "did",
-//!   "was", 曾 and the like take the latest that has begun, "will", "next", 打算 and the like the next one. A bare day of
+//!   "was", 曾 and the like take the latest that has begun, "will", "next", 打算 and the like the next one, and so does the
+//!   present tense right beside it ("is on Friday", "I have an exam on Friday", 周四我要飞). A bare day of
 //!   the month ("on the 25th", 八号) is the latest past one unless such words point ahead.
 //! * "Last March" is the latest one before the anchor's month, "last summer" the latest that is
 //!   over; "this October" is the anchor's year's, "this winter" the nearest one. Seasons are the
@@ -49,6 +50,7 @@
 //!   "from 3 to 5 pm" ends at five.
 //! * A date `a/b/year` that can be read both ways gives nothing; with dots the day comes first.
 
+mod ahead;
 mod chinese;
 mod chinese_counts;
 mod clock;

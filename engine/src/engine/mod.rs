@@ -373,6 +373,11 @@ impl Store {
         }
     }
 
+    /// The model that this store was opened with.
+    pub(crate) fn own_model(&self) -> Option<ModelRecord> {
+        self.inner.embedder.as_ref().map(|embedder| model_of(embedder.as_ref()))
+    }
+
     /// The model whose vectors the store holds; `None` before the first vector.
     fn model(&self) -> Result<Option<&ModelRecord>> {
         if self.inner.model.get().is_none()

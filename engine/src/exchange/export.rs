@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::CardId;
 use crate::engine::Store;
+use crate::exchange::rescue::{self, LeftOut, Origin};
 use crate::exchange::{ChangeLine, FORMAT, Kind, Line, LookupLine};
-use crate::store::{ChangeKind, LoggedChange, LookupChange, LookupKey, ReadBytes, Tables, TenantId};
+use crate::store::{ChangeKind, Finding, LoggedChange, LookupChange, LookupKey, ReadBytes, Tables, TenantId};
 use crate::{Error, Result};
 
 /// What to export.
@@ -20,6 +21,9 @@ pub struct Export {
     /// Write vectors of the store's own model too. Without them an import computes them
     /// anew, which gives the same ones. Caller-supplied vectors are always written.
     pub vectors: bool,
+    /// Leave out what is damaged, and name it, in place of refusing to go on. Of a card whose
+    /// present version is lost nothing is written; look-ups that are lost are no more known.
+    pub skip_damaged: bool,
 }
 
 /// What was exported.
@@ -31,6 +35,9 @@ pub struct Exported {
     pub versions: u64,
     /// Changes.
     pub changes: u64,
+    /// What is damaged and was left out; nothing of a sound store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<Finding>,
 }
 
 impl Store {
@@ -40,7 +47,7 @@ impl Store {
     /// # Errors
     /// [`Error::NotFound`] for a tenant that is not there; [`Error::Unavailable`] while there
     /// are vectors of an earlier model; [`Error::Corrupt`] when a record is
-    /// damaged; [`Error::Io`] when `out` cannot be written.
+    /// damaged, unless that is to be left out; [`Error::Io`] when `out` cannot be written.
     pub fn export(
         &self,
         out: &mut impl Write,
@@ -48,14 +55,35 @@ impl Store {
         mut progress: impl FnMut(u64),
     ) -> Result<Exported> {
         let tables = self.database().read()?;
-        if self.database().is_reembedding()? {
+        let mut left_out = LeftOut::default();
+        let mut lenient = |error: Error| match what.skip_damaged {
+            true => left_out.readable::<()>(Err(error)).map(drop),
+            false => Err(error),
+        };
+        if self.database().is_reembedding().or_else(|error| lenient(error).map(|()| false))? {
             return Err(Error::Unavailable(
                 "the store holds vectors of an earlier embedding model; finish with `reembed` first".into(),
             ));
         }
-        let model = crate::store::read_model(&tables)?;
-        let vectors = what.vectors || model.as_ref().is_some_and(|model| model.is_caller());
-        let mut tenants = tables.tenants()?;
+        let stored = crate::store::read_model(&tables).map(|model| (model, false));
+        let (model, is_lost) = match stored {
+            Ok(model) => model,
+            Err(error) => {
+                lenient(error)?;
+                (self.own_model(), true)
+            }
+        };
+        let is_caller = model.as_ref().is_some_and(|model| model.is_caller());
+        let origin = match (is_caller, is_lost && model.is_none()) {
+            (true, _) => Origin::Caller,
+            (_, true) => Origin::Lost,
+            _ => Origin::Model,
+        };
+        let vectors = !is_lost && (what.vectors || is_caller);
+        let mut tenants = match what.skip_damaged {
+            true => rescue::tenants(&tables, &mut left_out)?,
+            false => tables.tenants()?,
+        };
         if let Some(name) = &what.tenant {
             tenants.retain(|(_, tenant)| tenant.name == *name);
             if tenants.is_empty() {
@@ -67,10 +95,17 @@ impl Store {
         for (id, tenant) in tenants {
             answer.tenants += 1;
             write_line(out, &Line::Tenant { tenant: tenant.name, created_at: tenant.created_at })?;
-            export_tenant(&tables, id, vectors, out, &mut answer, &mut progress)?;
+            match what.skip_damaged {
+                true => {
+                    let told = (&mut answer, &mut left_out);
+                    rescue::export_tenant(&tables, id, (vectors, origin), out, told, &mut progress)?;
+                }
+                false => export_tenant(&tables, id, vectors, out, &mut answer, &mut progress)?,
+            }
         }
         write_line(out, &Line::End { changes: answer.changes })?;
         out.flush().map_err(written)?;
+        answer.left_out = left_out.into_findings();
         Ok(answer)
     }
 }
@@ -154,11 +189,32 @@ fn export_tenant<T: ReadBytes>(
     Ok(())
 }
 
-/// Which cards and look-ups of a tenant an export tells of.
+/// Where look-ups lead in the end, with the last change that says so.
 ///
-/// Of look-ups where each key leads in the end, with the last change that says so: what others said is of no
-/// use, and a compaction takes it out of the log. So an export is the same before one and after, and whether or
-/// not there was one in between.
+/// That is all an export tells of them: what others said is of no use, and a compaction takes it out of the
+/// log. So an export is the same before one and after, and whether or not there was one in between.
+#[derive(Debug, Default)]
+pub(super) struct Leads(HashMap<LookupKey, (CardId, u64)>);
+
+impl Leads {
+    /// Takes a change in, in order.
+    pub(super) fn follow(&mut self, sequence: u64, lookups: &[LookupChange]) {
+        for LookupChange { key, card } in lookups {
+            match card {
+                Some(card) => self.0.insert(*key, (*card, sequence)),
+                None => self.0.remove(key),
+            };
+        }
+    }
+
+    /// The card to which a look-up of a change leads in the end; `None` where that change is not the
+    /// last word.
+    pub(super) fn last_word(&self, sequence: u64, lookup: &LookupChange) -> Option<CardId> {
+        lookup.card.filter(|card| self.0.get(&lookup.key) == Some(&(*card, sequence)))
+    }
+}
+
+/// Which cards and look-ups of a tenant an export tells of.
 struct Kept<'a, T> {
     tables: &'a Tables<T>,
     tenant: TenantId,
@@ -168,25 +224,19 @@ struct Kept<'a, T> {
     purged: HashMap<CardId, u64>,
     /// The cards that were asked for, and whether they are there.
     known: HashMap<CardId, bool>,
-    /// Where each look-up leads in the end, and since which change.
-    lookups: HashMap<LookupKey, (CardId, u64)>,
+    lookups: Leads,
 }
 
 impl<'a, T: ReadBytes> Kept<'a, T> {
     fn of(tables: &'a Tables<T>, tenant: TenantId) -> Result<Self> {
-        let (mut any_gone, mut purged, mut lookups) = (false, HashMap::new(), HashMap::new());
+        let (mut any_gone, mut purged, mut lookups) = (false, HashMap::new(), Leads::default());
         for logged in tables.changes(tenant, 0)? {
             let LoggedChange { sequence, change, .. } = logged?;
             if change.kind == ChangeKind::Purge {
                 any_gone = true;
                 purged.insert(change.card, sequence);
             }
-            for LookupChange { key, card } in change.lookups {
-                match card {
-                    Some(card) => lookups.insert(key, (card, sequence)),
-                    None => lookups.remove(&key),
-                };
-            }
+            lookups.follow(sequence, &change.lookups);
         }
         Ok(Self { tables, tenant, any_gone, purged, known: HashMap::new(), lookups })
     }
@@ -209,16 +259,14 @@ impl<'a, T: ReadBytes> Kept<'a, T> {
 
     /// True for a look-up of a change that leads where its key leads in the end, to a card that is told of.
     fn leads(&mut self, sequence: u64, lookup: &LookupChange) -> Result<bool> {
-        match lookup.card {
-            Some(card) if self.lookups.get(&lookup.key) == Some(&(card, sequence)) => {
-                self.tells(sequence, card)
-            }
-            _ => Ok(false),
+        match self.lookups.last_word(sequence, lookup) {
+            Some(card) => self.tells(sequence, card),
+            None => Ok(false),
         }
     }
 }
 
-fn write_line(out: &mut impl Write, line: &Line) -> Result<()> {
+pub(super) fn write_line(out: &mut impl Write, line: &Line) -> Result<()> {
     serde_json::to_writer(&mut *out, line).map_err(|e| written(e.into()))?;
     out.write_all(b"\n").map_err(written)
 }

@@ -9,6 +9,7 @@ mod chat;
 mod export;
 mod import;
 mod locomo;
+mod rescue;
 
 use std::io::{BufReader, BufWriter};
 use std::path::Path;

@@ -12,6 +12,7 @@ mod rebuild;
 mod scrub;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
@@ -298,6 +299,9 @@ impl IndexCache {
                 return Err(error);
             }
             drop(guard);
+            if slot.vectors().is_some_and(|vectors| vectors.is_unverified()) {
+                self.wake.up();
+            }
             return Ok((slot, true));
         }
     }
@@ -449,7 +453,10 @@ impl IndexCache {
         // Two that write at once would share the temporary file.
         let _disk = slot.disk.lock();
         // Once a slot was taken out its files are none of its business.
-        Ok(self.holds(key, slot) && write(database, key, slot, when)?)
+        match self.holds(key, slot) && self.is_sound(database, key, slot) {
+            true => write(database, key, slot, when),
+            false => Ok(false),
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Background work of the indexes, off every caller's path: linking vectors that wait, and making
-//! partitions anew of which most has gone away.
+//! Background work of the indexes, off every caller's path: comparing large files with their
+//! checksums, linking vectors that wait, and making partitions anew of which most has gone away.
 //!
 //! One thread per open store. It sleeps until a partition has work, and holds no lock while
 //! it works but the index's own for maintenance.
@@ -70,6 +70,7 @@ impl Keeper {
             let wake = wake.clone();
             move || {
                 while wake.wait() {
+                    cache.verify_files(&database, &|| wake.is_over());
                     cache.rebuild_sparse(&database, &|| wake.is_over());
                     for vectors in cache.due() {
                         while !wake.is_over() && vectors.maintain(1) {}

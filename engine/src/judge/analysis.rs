@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use super::correction;
 use super::lexicon::{self, Term};
 use super::marks::{self, Item, Role};
 use super::normalize::{compatible, normalized_hash};
@@ -85,6 +86,8 @@ pub struct Analysis {
     /// It begins with "remember to", which asks for what follows.
     pub(super) urged: bool,
     pub(super) changed: bool,
+    /// It begins by taking back what was said before.
+    pub(super) corrects: bool,
     pub(super) question: bool,
     pub(super) refers_back: bool,
     /// Nothing in it negates, so that a value it gives is the value.
@@ -250,6 +253,7 @@ pub fn analyze(text: &str) -> Analysis {
         attitude: Attitude::None,
         urged: false,
         changed: false,
+        corrects: false,
         question: false,
         refers_back: false,
         plain: false,
@@ -263,7 +267,7 @@ pub fn analyze(text: &str) -> Analysis {
     if text.len() > ANALYSIS_LIMIT {
         return analysis;
     }
-    let tokens = tokens::tokenize(&compatible(text));
+    let tokens = correction::announced(tokens::tokenize(&compatible(text)));
     let mut items = marks::read(&tokens);
     subject::absorb_likings(&mut items);
     if items.is_empty() {
@@ -273,6 +277,7 @@ pub fn analyze(text: &str) -> Analysis {
     let inner_ends = items.iter().rev().skip(1).filter(|item| item.role == Role::End).count();
     analysis.sentences = inner_ends + 1;
     analysis.changed = items.iter().any(marks_change);
+    analysis.corrects = correction::is_announced(&items);
     stand(&mut analysis, &items);
     analysis.statement = statement_hash(&items, analysis.question);
     analysis.topic = topic_hash(&items, analysis.entangled);
@@ -281,7 +286,12 @@ pub fn analyze(text: &str) -> Analysis {
     }
     let conditional = items.iter().any(|item| item.is(Term::Condition));
     if analysis.sentences == 1 && !analysis.question && !conditional {
-        analysis.subject = subject::find(&items);
+        let denied = correction::denied_at(&items);
+        analysis.subject = subject::find(&items[..denied.unwrap_or(items.len())]);
+        if let Some(at) = denied.filter(|_| analysis.subject.is_some()) {
+            analysis.changed = true;
+            analysis.plain = !items[..at].iter().any(negates);
+        }
     }
     analysis.changed |= analysis.subject.as_ref().is_some_and(|subject| subject.turns);
     analysis.refers_back = analysis.subject.as_ref().is_some_and(|subject| subject.pointing);
@@ -294,6 +304,21 @@ fn marks_change(item: &Item) -> bool {
         item.role,
         Role::Plain(Term::Changed | Term::NoLonger | Term::Change | Term::Move | Term::MoveHome)
     ) || (item.is(Term::Stop) && !matches!(item.exact.as_str(), "avoid" | "避免"))
+}
+
+fn negates(item: &Item) -> bool {
+    matches!(
+        item.role,
+        Role::Plain(
+            Term::Not
+                | Term::NoLonger
+                | Term::Stop
+                | Term::ScopedNot
+                | Term::CanNot
+                | Term::MustNot
+                | Term::Exempt
+        )
+    )
 }
 
 /// The 吃 or 喝 of a liking, but for the idiom 吃醋.

@@ -19,6 +19,7 @@
 //! ```
 
 mod analysis;
+mod correction;
 mod exclusion;
 mod lexicon;
 mod marks;

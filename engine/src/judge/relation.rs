@@ -120,9 +120,9 @@ fn changed_value(old: &Analysis, before: &Subject, new: &Analysis, after: &Subje
         && before.past == after.past
         && before.dated == after.dated
         && before.scope == after.scope;
-    // Two places may both be right until something moves.
+    // Two places may both be right until something moves, or one is taken back.
     let stands = before.form == Form::At || after.form == Form::At;
-    let moves = before.form == Form::Move || after.form == Form::Move;
+    let moves = before.form == Form::Move || after.form == Form::Move || old.corrects || new.corrects;
     let fits = (!stands || moves)
         && match (before.form == Form::Verb, before.attribute || after.attribute) {
             (true, _) => before.shape == after.shape && before.nominal == after.nominal,

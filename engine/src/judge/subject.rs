@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::correction;
 use super::lexicon::{self, CALLED, LIVE, MEASURES, Term, WORK};
 use super::marks::{Item, Role};
 use super::tokens::Kind;
@@ -80,6 +81,8 @@ struct Cut<'items> {
     past: bool,
     verb: Option<u8>,
     turns: bool,
+    /// Nothing but the value is said.
+    bare: bool,
 }
 
 /// Words that change a value which stands further on: "changed X to Y".
@@ -134,6 +137,7 @@ fn cut(items: &[Item]) -> Option<Cut<'_>> {
             past: false,
             verb,
             turns: matches!(form, Form::Change | Form::Move),
+            bare: false,
         })
     };
     if let Some(at) = first(&|item| item.role == Role::Equals) {
@@ -186,10 +190,15 @@ fn cut(items: &[Item]) -> Option<Cut<'_>> {
             past,
             verb: None,
             turns: false,
+            bare: false,
         });
     }
     if let Some(at) = first(&|item| item.kind == Kind::Han && item.text == "在") {
         return split(at - 1, Form::At, None).map(|cut| Cut { subject: &items[..at], ..cut });
+    }
+    // "No, floor 4": what is spoken of is left out.
+    if correction::is_announced(items) && correction::is_bare_value(&items[2..]) {
+        return split(1, Form::Copula, None).map(|cut| Cut { bare: true, ..cut });
     }
     // "Colour now red": only the marker stands between the two.
     let at = first(&|item| item.is(Term::Changed) && item.text == "now")?;
@@ -212,6 +221,7 @@ fn named_after(items: &[Item]) -> Option<Cut<'_>> {
         past: false,
         verb: None,
         turns: false,
+        bare: false,
     };
     Some(cut).filter(|cut| named && is_attribute(cut))
 }
@@ -248,9 +258,10 @@ fn changed_object(items: &[Item]) -> Option<Cut<'_>> {
                 past: false,
                 verb: Some(LIVE),
                 turns: true,
+                bare: false,
             });
         }
-        return Some(Cut { subject, value, form, past: false, verb: None, turns: true });
+        return Some(Cut { subject, value, form, past: false, verb: None, turns: true, bare: false });
     }
     let actor_is_plain = items[..verb].iter().all(|item| {
         !item.is_content() || matches!(item.text.as_str(), "i" | "we" | "user" | "have" | "has" | "just")
@@ -259,7 +270,15 @@ fn changed_object(items: &[Item]) -> Option<Cut<'_>> {
         return None;
     }
     let until = between.iter().position(|item| item.text == "from").unwrap_or(between.len());
-    Some(Cut { subject: &between[..until], value, form: Form::Change, past: false, verb: None, turns: true })
+    Some(Cut {
+        subject: &between[..until],
+        value,
+        form: Form::Change,
+        past: false,
+        verb: None,
+        turns: true,
+        bare: false,
+    })
 }
 
 /// 我在某地工作: the place stands inside.
@@ -274,6 +293,7 @@ fn chinese_work(items: &[Item]) -> Option<Cut<'_>> {
         past: false,
         verb: Some(WORK),
         turns: false,
+        bare: false,
     })
 }
 
@@ -398,7 +418,7 @@ fn describe(cut: &Cut<'_>) -> Option<Subject> {
     // 现在是白色的: what is spoken of is left out.
     let omitted = subject.is_empty()
         && cut.form == Form::Copula
-        && cut.subject.iter().any(|item| item.kind == Kind::Han && item.is(Term::Changed));
+        && (cut.bare || cut.subject.iter().any(|item| item.kind == Kind::Han && item.is(Term::Changed)));
     let pointing =
         omitted || matches!(subject.as_slice(), [only] if lexicon::POINTING.contains(&only.text.as_str()));
     let vague = subject.first().is_some_and(|item| lexicon::POINTING.contains(&item.text.as_str()));
@@ -424,6 +444,9 @@ fn describe(cut: &Cut<'_>) -> Option<Subject> {
         return None;
     }
     let shape = shape(&value);
+    if cut.bare && shape == Shape::Other {
+        return None;
+    }
     if let Some(verb) = cut.verb {
         // 叫 also means "tells somebody to"; "cost" and "weigh" take a measure.
         let person = value

@@ -716,3 +716,79 @@ fn a_correction_is_an_explicit_change() {
     assert_eq!(follows("窗帘是黑色的", "现在是冬天"), Relation::Different);
     assert_eq!(judged("窗帘是黑色的", "现在是黄色的"), Relation::Different);
 }
+
+#[test]
+fn what_takes_back_what_was_said_corrects_it() {
+    check(
+        EXPLICIT,
+        &[
+            ("My boss is Carl", "My boss is now Dora, not Carl"),
+            ("My boss is Carl", "My boss is Dora, not Carl"),
+            ("My boss is Carl", "No, my boss is Dora"),
+            ("My boss is Carl", "Sorry, no, my boss is Dora."),
+            ("My boss is Carl", "Scratch that, my boss is Dora"),
+            ("The deadline is Friday", "Wrong. The deadline is Monday."),
+            ("The deadline is Friday", "That's not right, the deadline is Monday"),
+            ("The deadline is Friday", "The deadline is Monday instead of Friday"),
+            ("My favourite colour is blue", "My favourite colour is green rather than blue"),
+            ("I live in Lisbon", "I live in Porto, not in Lisbon"),
+            ("我的老板是小李", "不对，我的老板是小王"),
+            ("我的老板是小李", "我的老板是小王，不是小李"),
+            ("我的老板是小李", "我说错了，我的老板是小王"),
+            ("密码是1234", "密码是5678，而不是1234"),
+            ("截止日期是周五", "抱歉，搞错了，截止日期是周一"),
+            ("展览在二楼", "不对，展览在四楼"),
+        ],
+    );
+    check(
+        Relation::Different,
+        &[
+            // Another thing is corrected.
+            ("My boss is Carl", "No, my dentist is Dora"),
+            ("My boss is Carl", "No, I like tea"),
+            ("My boss is Carl", "Sorry, my phone is dead"),
+            ("我的老板是小李", "不，我喜欢喝茶"),
+            // No correction of the same value.
+            ("My boss is Dora", "My boss is Dora, not Carl"),
+        ],
+    );
+    check(
+        Relation::Opposite,
+        &[("I like tea", "No, I don't like tea"), ("我喜欢喝茶", "不对，我不喜欢喝茶")],
+    );
+}
+
+#[test]
+fn a_correction_need_not_say_of_what() {
+    let follows = |old: &str, new: &str| relation_to_previous(&analyze(old), &analyze(new));
+    for (old, new) in [
+        ("The meeting is on floor 3", "No, floor 4"),
+        ("The meeting is on floor 3", "Sorry, I meant floor 4."),
+        ("The meeting is on Monday", "No, Tuesday"),
+        ("The meeting is on Monday", "No, it's on Tuesday"),
+        ("The meeting is on Monday", "Correction: Tuesday"),
+        ("My boss is Carl", "No, Dora"),
+        ("My favourite colour is blue", "Wrong, green"),
+        ("会议是周一", "不对，是周二"),
+        ("会议在周一", "不对，是周二"),
+        ("会议在周一", "我说错了，周二"),
+        ("房租是3000元", "不是，是3500元"),
+    ] {
+        assert_eq!(follows(old, new), EXPLICIT, "{old:?} → {new:?}");
+        assert_eq!(judged(old, new), Relation::Different, "{old:?} → {new:?}");
+    }
+    for (old, new) in [
+        ("The meeting is on floor 3", "No, thanks"),
+        ("The meeting is on floor 3", "No, Thanks"),
+        ("The meeting is on floor 3", "No, I like tea"),
+        ("The meeting is on floor 3", "No, room 12"),
+        ("The meeting is on Monday", "No, Dora"),
+        ("The meeting is on Monday", "Tuesday"),
+        ("My hobby is chess", "No, I like tea"),
+        ("My hobby is chess", "No, that is all"),
+        ("会议在周一", "不，谢谢"),
+        ("会议在周一", "不对，我喜欢喝茶"),
+    ] {
+        assert_eq!(follows(old, new), Relation::Different, "{old:?} → {new:?}");
+    }
+}

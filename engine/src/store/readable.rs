@@ -47,21 +47,6 @@ impl Damaged {
 }
 
 impl<T: ReadBytes> Tables<T> {
-    /// The identifiers of a tenant's cards, whether or not their records can be read.
-    pub(crate) fn card_ids(
-        &self,
-        tenant: TenantId,
-    ) -> Result<impl Iterator<Item = Result<CardId>> + use<'_, T>> {
-        let (first, end) = keys::range_of(TableId::Cards, tenant);
-        let range = self.range(&first, Bound::Excluded(end.as_slice()))?;
-        Ok(range.map(|entry| {
-            let (key, _) = entry?;
-            let key = key.value();
-            keys::card_of_key(key)
-                .ok_or_else(|| Error::corrupt(record::place(TableId::Cards, key), "not the key of a card"))
-        }))
-    }
-
     /// Those versions of a card that can be read, oldest first, and whether these are all.
     ///
     /// # Errors
@@ -119,7 +104,7 @@ mod tests {
 
     fn export(store: &Store, tenant: &str) -> Vec<u8> {
         let mut out = Vec::new();
-        let of = Export { tenant: Some(tenant.into()), vectors: false };
+        let of = Export { tenant: Some(tenant.into()), ..Export::default() };
         store.export(&mut out, &of, |_| {}).unwrap();
         out
     }

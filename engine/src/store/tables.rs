@@ -186,6 +186,13 @@ fn card_of(key: &[u8]) -> Result<CardId> {
         .ok_or_else(|| Error::corrupt(record::place(TableId::Cards, key), "not the key of a card"))
 }
 
+/// The record of a tenant.
+fn open_tenant(key: &[u8], value: &[u8]) -> Result<TenantRecord> {
+    let (_, json) = record::open(TableId::Tenants, key, value)?;
+    serde_json::from_slice(json)
+        .map_err(|e| Error::corrupt(record::place(TableId::Tenants, key), e.to_string()))
+}
+
 /// A card and the vector that its version brought.
 pub(crate) type Stored = (Card, Option<OwnVector>);
 
@@ -265,13 +272,35 @@ impl<T: ReadBytes> Tables<T> {
         self.range(&first, Bound::Included(&last))?
             .map(|entry| {
                 let (key, value) = entry?;
-                let (key, value) = (key.value(), value.value());
-                let bad = |detail: String| Error::corrupt(record::place(TableId::Tenants, key), detail);
-                let id = keys::tenant_of_key(key).ok_or_else(|| bad("not a tenant key".into()))?;
-                let (_, json) = record::open(TableId::Tenants, key, value)?;
-                Ok((id, serde_json::from_slice(json).map_err(|e| bad(e.to_string()))?))
+                let id = keys::tenant_of_key(key.value()).ok_or_else(|| {
+                    Error::corrupt(record::place(TableId::Tenants, key.value()), "not a tenant key")
+                })?;
+                Ok((id, open_tenant(key.value(), value.value())?))
             })
             .collect()
+    }
+
+    /// A tenant's record; none when it is not there, or was wiped.
+    pub(crate) fn tenant(&self, id: TenantId) -> Result<Option<TenantRecord>> {
+        let key = keys::tenant(id);
+        self.get(&key)?.map(|value| open_tenant(&key, value.value())).transpose()
+    }
+
+    /// The first number after another under which any record stands. Damaged places are told to
+    /// `damaged`, and passed over.
+    pub(crate) fn tenant_after(
+        &self,
+        before: TenantId,
+        mut damaged: impl FnMut(Error) -> Result<()>,
+    ) -> Result<Option<TenantId>> {
+        let Some(next) = before.0.checked_add(1) else { return Ok(None) };
+        for entry in self.range(&TenantId(next).bytes(), Bound::Unbounded)? {
+            match entry {
+                Ok((key, _)) => return Ok(TenantId::of_key(key.value())),
+                Err(error) => damaged(error)?,
+            }
+        }
+        Ok(None)
     }
 
     /// The cold tier, where it is open.
@@ -435,6 +464,13 @@ impl<T: ReadBytes> Tables<T> {
         }))
     }
 
+    /// The tenant's cards, their records unread.
+    pub(crate) fn card_ids(&self, tenant: TenantId) -> Result<impl Iterator<Item = Result<CardId>> + '_> {
+        let (low, high) = (CardId::from_bytes([0; 16]), CardId::from_bytes([255; 16]));
+        let entries = self.range(&keys::card(tenant, low), Bound::Included(&keys::card(tenant, high)))?;
+        Ok(entries.map(|entry| card_of(entry?.0.value())))
+    }
+
     /// The tenant's cards after (before, when `backward`) a card, current versions only.
     pub(crate) fn cards<'a>(
         &'a self,
@@ -490,10 +526,12 @@ impl<T: ReadBytes> Tables<T> {
         let (low, high) = (keys::change(tenant, 0), keys::change(tenant, u64::MAX));
         // A record holds changes from that of its key on.
         let wanted = keys::change(tenant, after.saturating_add(1));
-        let before = self.range(&low, Bound::Included(&wanted))?.next_back();
-        let first = match before {
-            Some(entry) => entry?.0.value().to_vec(),
-            None => low.to_vec(),
+        let first = match after {
+            0 => low.to_vec(),
+            _ => match self.range(&low, Bound::Included(&wanted))?.next_back() {
+                Some(entry) => entry?.0.value().to_vec(),
+                None => low.to_vec(),
+            },
         };
         let records = self.range(&first, Bound::Included(&high))?.map(|entry| {
             let (key, value) = entry?;

@@ -135,6 +135,8 @@ struct ExportTo {
     tenant: Option<String>,
     #[serde(default)]
     vectors: bool,
+    #[serde(default)]
+    skip_damaged: bool,
 }
 
 #[derive(Deserialize)]
@@ -348,8 +350,8 @@ fn run(store: &Store, request: Request) -> Result<Value> {
             value(store.reembed(tenant.as_deref(), |_| {})?)
         }
         "export" => {
-            let ExportTo { to, tenant, vectors } = fields(rest)?;
-            value(store.export_file(&to, &Export { tenant, vectors }, |_| {})?)
+            let ExportTo { to, tenant, vectors, skip_damaged } = fields(rest)?;
+            value(store.export_file(&to, &Export { tenant, vectors, skip_damaged }, |_| {})?)
         }
         "import" => {
             let ImportFrom { from, format, tenant } = fields(rest)?;

@@ -322,3 +322,33 @@ fn a_statement_of_one_speaker_does_not_overturn_that_of_another() {
     by("Rosa", "I don't like spicy food");
     assert_eq!(active(&tenant), ["I don't like spicy food", "I don't like spicy food"]);
 }
+
+/// Words that take back what was said just before, with and without saying of what, and a value that is
+/// denied beside the one that holds.
+#[test]
+fn a_correction_in_passing_leaves_one_answer() {
+    for (first, second, question) in [
+        ("The standup is on Monday", "No, Tuesday", "when is the standup?"),
+        ("The workshop is on floor 3", "No, floor 4", "which floor is the workshop on?"),
+        ("My boss is Carl", "My boss is now Dora, not Carl", "who is my boss?"),
+        ("My dentist is Miller", "Sorry, no, my dentist is Novak", "who is my dentist?"),
+        ("例会是周一", "不对，是周二", "例会是哪天？"),
+        ("我的老板是小李", "我的老板是小王，不是小李", "我的老板是谁？"),
+    ] {
+        let fixture = Fixture::new();
+        let tenant = fixture.tenant("anna");
+        say(&tenant, first);
+        say(&tenant, second);
+        assert_eq!(active(&tenant), [second], "{first}");
+        let found = ask(&tenant, question);
+        assert_eq!(found.first().map(String::as_str), Some(second), "{question}");
+        assert!(!found.iter().any(|text| text == first), "{question}: {found:?}");
+    }
+    // Somebody else's "no" takes nothing back, nor does a "no" that goes on to something else.
+    let fixture = Fixture::new();
+    let tenant = fixture.tenant("anna");
+    say(&tenant, "The standup is on Monday");
+    say(&tenant, "No, thanks");
+    say(&tenant, "No, I like tea");
+    assert_eq!(active(&tenant).len(), 3);
+}

@@ -317,12 +317,12 @@ fn a_text_that_the_new_model_does_not_know_loses_its_vector() {
     assert_eq!(store.reembed(None, |_| {}).unwrap().removed, 0);
     is_sound(&store);
     let mut file = Vec::new();
-    store.export(&mut file, &Export { tenant: None, vectors: true }, |_| {}).unwrap();
+    store.export(&mut file, &Export { vectors: true, ..Export::default() }, |_| {}).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let copy = open(elsewhere.path(), 2, 8);
     copy.import(&mut file.as_slice(), |_| {}).unwrap();
     let mut again = Vec::new();
-    copy.export(&mut again, &Export { tenant: None, vectors: true }, |_| {}).unwrap();
+    copy.export(&mut again, &Export { vectors: true, ..Export::default() }, |_| {}).unwrap();
     assert_eq!(String::from_utf8(file), String::from_utf8(again));
     is_sound(&copy);
 }

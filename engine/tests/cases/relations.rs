@@ -693,10 +693,7 @@ fn edges_survive_export_backup_and_a_lost_index() {
     let elsewhere = tempfile::tempdir().unwrap();
     let (copy, file) = (elsewhere.path().join("copy"), elsewhere.path().join("export.jsonl"));
     fixture.store.backup(&copy, |_| {}).unwrap();
-    fixture
-        .store
-        .export_file(&file, &memcards::exchange::Export { tenant: None, vectors: false }, |_| {})
-        .unwrap();
+    fixture.store.export_file(&file, &memcards::exchange::Export::default(), |_| {}).unwrap();
     let imported = Fixture::new();
     imported.store.import_file(&file, |_| {}).unwrap();
     assert_eq!(read(&imported.tenant("t")), expected);

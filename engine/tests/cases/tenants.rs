@@ -327,7 +327,7 @@ fn a_wipe_or_a_run_of_one_tenant_is_no_change_of_another() {
     assert_eq!(bert.apply(Apply { plan: Some(plan), ..Apply::default() }).unwrap().totals.applied, 100);
     let seen = || {
         let mut exported = Vec::new();
-        let what = Export { tenant: Some("bert".into()), vectors: true };
+        let what = Export { tenant: Some("bert".into()), vectors: true, ..Export::default() };
         fixture.store.export(&mut exported, &what, |_| {}).unwrap();
         let audited = bert.audit(&Audit { limit: Some(300), ..Audit::default() }).unwrap();
         (bert.statistics().unwrap(), audited, bert.tiers().unwrap(), exported)

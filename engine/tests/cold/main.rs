@@ -129,7 +129,7 @@ pub(crate) fn first(answer: &Recalled) -> Option<CardId> {
 /// The whole content of a store as bytes.
 pub(crate) fn export(store: &Store) -> Vec<u8> {
     let mut out = Vec::new();
-    store.export(&mut out, &Export { tenant: None, vectors: true }, |_| {}).unwrap();
+    store.export(&mut out, &Export { vectors: true, ..Export::default() }, |_| {}).unwrap();
     out
 }
 

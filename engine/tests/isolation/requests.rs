@@ -239,7 +239,7 @@ impl Side {
             (_, "weights") => vec![json!({ "keywords": 1.0, "recency": 0.5 })],
             (_, "importance" | "confidence" | "min_confidence" | "min_score" | "score") => shares(),
             (_, "pinned" | "explain" | "dry_run" | "consent" | "erased") => bools(),
-            ("export", "vectors") => bools(),
+            ("export", "vectors" | "skip_damaged") => bools(),
             (
                 _,
                 "occurred_at" | "valid_from" | "valid_to" | "expires_at" | "since" | "until" | "as_of"

@@ -12,7 +12,13 @@ use crate::world::World;
 
 fn export(store: &Store, vectors: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    store.export(&mut out, &Export { tenant: None, vectors }, |_| {}).unwrap();
+    store.export(&mut out, &Export { vectors, ..Export::default() }, |_| {}).unwrap();
+    // Where nothing is damaged nothing is left out.
+    let mut careful = Vec::new();
+    let answer = store
+        .export(&mut careful, &Export { vectors, skip_damaged: true, ..Export::default() }, |_| {})
+        .unwrap();
+    assert!(careful == out && answer.left_out.is_empty());
     out
 }
 

@@ -12,9 +12,11 @@ mod forgetting;
 mod golden;
 mod import;
 mod lock;
+mod rescue;
 
 use std::sync::Arc;
 
+use memcards::exchange::Export;
 use memcards::{Include, List, ManualClock, Options, Order, Page, Store, Tenant, Timestamp};
 
 /// Every state there is.
@@ -41,6 +43,6 @@ pub(crate) fn everything(tenant: &Tenant) -> memcards::Result<Page> {
 /// The whole content of a store as bytes.
 pub(crate) fn content(store: &Store) -> memcards::Result<Vec<u8>> {
     let mut out = Vec::new();
-    store.export(&mut out, &memcards::exchange::Export { tenant: None, vectors: true }, |_| {})?;
+    store.export(&mut out, &Export { vectors: true, ..Export::default() }, |_| {})?;
     Ok(out)
 }

@@ -43,7 +43,7 @@ const QUERIES: [&str; 7] = [
 ];
 
 /// A small generator (SplitMix64), the same everywhere.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
@@ -54,12 +54,12 @@ impl Random {
         ((x ^ (x >> 31)) % bound.max(1) as u64) as usize
     }
 
-    fn vector(&mut self, dimension: usize) -> Vec<f32> {
+    pub(super) fn vector(&mut self, dimension: usize) -> Vec<f32> {
         (0..dimension).map(|_| self.below(2001) as f32 / 1000.0 - 1.0).collect()
     }
 }
 
-fn open(directory: &Path) -> Store {
+pub(super) fn open(directory: &Path) -> Store {
     let clock = Arc::new(ManualClock::new(Timestamp::from_micros(START + 100 * DAY)));
     let options = Options { embedder: None, clock, ..Options::default() };
     Store::open(directory.join("store"), options).unwrap()

@@ -16,6 +16,7 @@ use crate::index::vector::generation::{Generation, capacity_for};
 use crate::index::vector::quantize::{bit_row_length, encode_bits};
 use crate::index::vector::rotation::Rotation;
 use crate::index::vector::search::{Scratch, Search};
+use crate::index::vector::snapshot::Unverified;
 use crate::index::vector::sync::{self, Arc, ArcSwap, Mutex};
 use crate::index::vector::{
     MAXIMUM_DIMENSION, MAXIMUM_ID, Maintenance, Neighbor, SearchOptions, VectorBytes, VectorOptions, Work,
@@ -35,6 +36,8 @@ pub struct VectorIndex {
     pub(super) links: Mutex<()>,
     pub(super) maintenance: Mutex<()>,
     pub(super) writer: Mutex<WriteScratch>,
+    /// The file it came from, until that was compared with its checksums.
+    pub(super) unverified: Mutex<Option<Unverified>>,
 }
 
 /// Room for one insertion, reused.
@@ -70,6 +73,7 @@ impl VectorIndex {
             links: Mutex::default(),
             maintenance: Mutex::default(),
             writer: Mutex::default(),
+            unverified: Mutex::default(),
             options,
         }
     }

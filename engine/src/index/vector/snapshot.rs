@@ -3,7 +3,8 @@
 //! `header · arrays`. The header holds what the arrays mean, where they are, and the xxh3
 //! of every mebibyte of them; its own xxh3 ends it. Long arrays start at pages, so that
 //! opening maps them: what is not touched is not read. Small files are verified when they
-//! are opened, large ones by [`verify_snapshot`]. Any bytes are safe to search: numbers
+//! are opened, large ones afterwards ([`VectorIndex::verify_file`]), before anything that came
+//! from them is written again. Any bytes are safe to search: numbers
 //! that point nowhere are skipped.
 
 use std::io;
@@ -31,7 +32,7 @@ const PIECE: usize = 1 << 20;
 /// Where long arrays start: pages of most machines.
 const PAGE: usize = 4096;
 /// Files up to this size are verified when they are opened.
-const VERIFIED_AT_OPEN: u64 = 64 << 20;
+const VERIFIED_AT_OPEN: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// Numbers in front of the table of arrays.
 const FIELDS: usize = 13;
 /// Arrays of a file.
@@ -172,8 +173,8 @@ impl Layout {
         Ok((layout, checksums))
     }
 
-    /// Compares every piece with its checksum.
-    fn verify(&self, file: &dyn IoFile, checksums: &[u64]) -> Result<(), String> {
+    /// Compares every piece with its checksum; false when it was stopped before the last one.
+    fn verify(&self, file: &dyn IoFile, checksums: &[u64], stop: &dyn Fn() -> bool) -> Result<bool, String> {
         let mut checksums = checksums.iter();
         let mut buffer = vec![0; PIECE];
         let mut at = self.header as u64;
@@ -185,6 +186,9 @@ impl Layout {
             }
             at = offset + *length as u64;
             for from in (0..*length).step_by(PIECE) {
+                if stop() {
+                    return Ok(false);
+                }
                 let piece = &mut buffer[..PIECE.min(length - from)];
                 file.read_at(offset + from as u64, piece).map_err(|error| error.to_string())?;
                 if checksums.next() != Some(&xxh3_64(piece)) {
@@ -192,8 +196,18 @@ impl Layout {
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
+}
+
+/// A file that an index was opened from, and whose arrays were not compared with their
+/// checksums yet.
+#[derive(Debug)]
+pub(super) struct Unverified {
+    file: Box<dyn IoFile>,
+    place: String,
+    layout: Layout,
+    checksums: Vec<u64>,
 }
 
 /// An array to be written.
@@ -229,7 +243,8 @@ impl Source<'_> {
 pub fn verify_snapshot(io: &dyn Io, path: &Path) -> Result<()> {
     let file = files::at(path, io.open(path, OpenMode::Read))?;
     Layout::read(&*file)
-        .and_then(|(layout, checksums)| layout.verify(&*file, &checksums))
+        .and_then(|(layout, checksums)| layout.verify(&*file, &checksums, &|| false))
+        .map(drop)
         .map_err(|detail| Error::corrupt(path.display().to_string(), detail))
 }
 
@@ -240,9 +255,11 @@ impl VectorIndex {
     ///
     /// # Errors
     /// [`Error::Io`] when the file cannot be written; [`Error::InvalidArgument`] when the index
-    /// has no dimension that vectors can have.
+    /// has no dimension that vectors can have; as [`VectorIndex::verify_file`].
     pub fn save(&self, io: &dyn Io, path: &Path, tag: SnapshotTag) -> Result<u64> {
         self.check_dimension()?;
+        // Damage must not get a checksum that fits.
+        self.verify_file(&|| false)?;
         // Nobody links meanwhile; what is appended stays out, and a generation that is
         // replaced stays as it is.
         let _links = self.links.lock();
@@ -321,11 +338,40 @@ impl VectorIndex {
         if layout.shape.tag != tag {
             return Err(corrupt("of another state".into()));
         }
-        if layout.end <= VERIFIED_AT_OPEN {
-            layout.verify(&*file, &checksums).map_err(corrupt)?;
+        let verified = layout.end <= VERIFIED_AT_OPEN;
+        if verified {
+            layout.verify(&*file, &checksums, &|| false).map_err(corrupt)?;
         }
         let generation = files::at(path, load(&*file, &layout))?;
-        Ok(Self::of_file(&layout, generation, options))
+        let index = Self::of_file(&layout, generation, options);
+        if !verified {
+            let place = path.display().to_string();
+            *index.unverified.lock() = Some(Unverified { file, place, layout, checksums });
+        }
+        Ok(index)
+    }
+
+    /// True while the file that the index was opened from was not compared with its checksums.
+    pub fn is_unverified(&self) -> bool {
+        self.unverified.lock().is_some()
+    }
+
+    /// Compares the file that the index was opened from with its checksums, unless that is done;
+    /// false when it was stopped before the end. Reads the whole file.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is damaged, also each further time: the index may then give wrong
+    /// answers, and the owner makes it anew.
+    pub fn verify_file(&self, stop: &dyn Fn() -> bool) -> Result<bool> {
+        let mut unverified = self.unverified.lock();
+        let Some(Unverified { file, place, layout, checksums }) = &*unverified else { return Ok(true) };
+        let done = layout
+            .verify(&**file, checksums, stop)
+            .map_err(|detail| Error::corrupt(place.clone(), detail))?;
+        if done {
+            *unverified = None;
+        }
+        Ok(done)
     }
 
     fn of_file(layout: &Layout, generation: Generation, options: &VectorOptions) -> Self {

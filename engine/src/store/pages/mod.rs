@@ -14,33 +14,27 @@
 //! Knows the layout of redb's header as far as it must (whether the file was closed in
 //! order); nothing of tables and keys.
 
+mod backend;
+mod content;
+mod layout;
+
 use std::io::{self, ErrorKind};
-use std::ops::{Bound, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use crate::store::damage::{Damage, DamagedPage, Tolerant, write_marks};
 use crate::store::io::{IoFile, at};
+use crate::store::pages::layout::{
+    COMMITS, GOD_BYTE, GROUP, HEADER_SUM, MAGIC, PRIMARY_UNFLUSHED, RECOVERY_REQUIRED, SECTOR, blocks_in,
+    fits, fits_header, header_sum, offset_of, pieces, sum_of,
+};
 use crate::{Error, Result};
 
-/// Bytes of a block; redb's page size.
-pub(crate) const BLOCK: usize = 4096;
-/// Blocks of a group, and checksums in the block before them.
-const GROUP: u64 = (BLOCK / 8) as u64;
-/// Bytes that reach the disk whole or not at all.
-const SECTOR: usize = 512;
-/// Where the checksum of redb's header stands in its sector.
-const HEADER_SUM: usize = SECTOR - 8;
-/// redb's header: what is before its checksum.
-const GOD_BYTE: usize = 9;
-const RECOVERY_REQUIRED: u8 = 2;
-const PRIMARY_UNFLUSHED: u8 = 8;
-/// Where the numbers of the last two commits stand in it.
-const COMMITS: [usize; 2] = [64 + 104, 64 + 128 + 104];
-const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
+pub(crate) use backend::Backend;
+pub(crate) use content::Content;
+pub(crate) use layout::BLOCK;
+
 /// Blocks that are read in one go where all are.
 const STRETCH: u64 = 256;
 
@@ -85,37 +79,6 @@ pub(crate) struct Pages {
     damage: Arc<Damage>,
     /// An operation has failed, and redb was told.
     failed: AtomicBool,
-}
-
-/// The file block of a block.
-fn file_block(block: u64) -> u64 {
-    block / GROUP * (GROUP + 1) + 1 + block % GROUP
-}
-
-/// How many blocks fit in so many file blocks.
-fn blocks_in(file_blocks: u64) -> u64 {
-    file_blocks - file_blocks.div_ceil(GROUP + 1)
-}
-
-/// Where a block starts in the file.
-fn offset_of(block: u64) -> u64 {
-    file_block(block) * BLOCK as u64
-}
-
-/// The checksum of a block; never 0.
-fn sum_of(block: u64, bytes: &[u8]) -> u64 {
-    xxh3_64_with_seed(bytes, block).max(1)
-}
-
-/// The checksum of redb's header in its sector.
-fn header_sum(sector: &[u8]) -> u64 {
-    sum_of(0, &sector[..HEADER_SUM])
-}
-
-/// Whether a block may be what was written under a checksum. One that differs in a single bit
-/// was hit itself: the block is as it was. redb reads nothing that it has not written.
-fn fits(block: u64, bytes: &[u8], sum: u64) -> bool {
-    sum != 0 && (sum_of(block, bytes) ^ sum).count_ones() <= 1
 }
 
 fn invalid(detail: String) -> io::Error {
@@ -261,7 +224,7 @@ impl Pages {
 
     /// What redb has written, without checksums between, as it is.
     pub(crate) fn content(self: &Arc<Self>) -> Content {
-        Content { pages: self.clone(), next: 0, bytes: Vec::new(), read: 0 }
+        Content::of(self.clone())
     }
 
     /// True when a block is exactly what its checksum says.
@@ -521,118 +484,6 @@ impl Pages {
 
     fn len(&self) -> io::Result<u64> {
         Ok(blocks_in(self.file.len()? / BLOCK as u64) * BLOCK as u64)
-    }
-}
-
-fn fits_header(sector: &[u8]) -> bool {
-    sector.starts_with(MAGIC) && sector[HEADER_SUM..SECTOR] == header_sum(sector).to_le_bytes()
-}
-
-/// Reads the blocks of a file from the first to the last.
-#[derive(Debug)]
-pub(crate) struct Content {
-    pages: Arc<Pages>,
-    next: u64,
-    bytes: Vec<u8>,
-    read: usize,
-}
-
-impl Content {
-    /// Where a byte of the content stands in the file.
-    pub(crate) fn offset_of(at: u64) -> u64 {
-        offset_of(at / BLOCK as u64) + at % BLOCK as u64
-    }
-}
-
-impl io::Read for Content {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.read == self.bytes.len() {
-            let blocks = blocks_in(self.pages.file.len()? / BLOCK as u64);
-            let end = ((self.next / GROUP + 1) * GROUP).min(self.next + STRETCH).min(blocks);
-            self.bytes.resize(end.saturating_sub(self.next) as usize * BLOCK, 0);
-            self.read = 0;
-            if self.bytes.is_empty() {
-                return Ok(0);
-            }
-            self.pages.file.read_at(offset_of(self.next), &mut self.bytes)?;
-            self.next = end;
-        }
-        let count = out.len().min(self.bytes.len() - self.read);
-        out[..count].copy_from_slice(&self.bytes[self.read..self.read + count]);
-        self.read += count;
-        Ok(count)
-    }
-}
-
-/// The parts of a row of blocks that stand side by side in the file.
-fn pieces(blocks: Range<u64>) -> impl Iterator<Item = Range<u64>> {
-    let mut next = blocks.start;
-    std::iter::from_fn(move || {
-        let start = next;
-        next = ((start / GROUP + 1) * GROUP).min(blocks.end);
-        (start < blocks.end).then_some(start..next)
-    })
-}
-
-/// redb's view of the pages.
-#[derive(Debug)]
-pub(crate) struct Backend(Arc<Pages>);
-
-impl Backend {
-    /// Notes a failure: redb gives up for good after the first one.
-    fn noted<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        if result.is_err() {
-            self.0.failed.store(true, Ordering::Release);
-        }
-        result
-    }
-}
-
-impl redb::StorageBackend for Backend {
-    fn len(&self) -> io::Result<u64> {
-        self.noted(self.0.len())
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.noted(self.0.read(offset, out))
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.noted(self.0.set_len(len))
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.noted(self.0.sync())
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.noted(self.0.write(offset, data))
-    }
-
-    // The directory's lock keeps other processes out. What salvages opens the file as a reader
-    // beside a writer would, which asks for locks of ranges.
-    fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, redb::BackendError> {
-        Ok(true)
-    }
-
-    fn try_lock_shared_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, redb::BackendError> {
-        Ok(true)
-    }
-
-    fn lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<(), redb::BackendError> {
-        Ok(())
-    }
-
-    fn lock_shared_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<(), redb::BackendError> {
-        Ok(())
-    }
-
-    fn unlock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<(), redb::BackendError> {
-        Ok(())
-    }
-
-    fn query_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, redb::BackendError> {
-        Ok(false)
     }
 }
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use redb::StorageBackend;
 
+use super::layout::file_block;
 use super::*;
 use crate::store::io::{Io, OpenMode, RealIo};
 
