@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use memcards::store::Finding;
-use memcards::{Audit, Error, SchedulerStatus, Timestamp};
+use memcards::{Audit, Error, RunId, SchedulerStatus, Timestamp};
 use serde_json::json;
 
 use super::{answer, print_answer};
@@ -47,13 +47,17 @@ pub(crate) struct AuditArguments {
     /// Changes before this position of the log [default: from its end]
     #[arg(long, value_name = "NUMBER")]
     before: Option<u64>,
+    /// Runs that began before this one [default: from the latest]
+    #[arg(long, value_name = "RUN")]
+    before_run: Option<RunId>,
     /// Changes and runs shown, of each 1 to 1,000 [default: 50]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
 }
 
 pub(crate) fn audit(arguments: &AuditArguments, door: &Door, out: &mut dyn Write) -> Result<(), Failure> {
-    let request = Audit { before: arguments.before, limit: arguments.limit };
+    let request =
+        Audit { before: arguments.before, before_run: arguments.before_run, limit: arguments.limit };
     if door.json {
         return print_answer(&answer(door, "audit", request, door.named_tenant.clone())?, out);
     }
@@ -140,7 +144,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, door: &Door, out: &mut dyn Wri
     }
     if report.is_sound() {
         writeln!(out, "{good}sound{good:#}: every checksum fits and the records agree")?;
-        let clean = proof.is_none_or(|proof| proof.found.is_empty());
+        let clean = proof.is_none_or(|proof| proof.is_complete());
         return if clean { Ok(()) } else { Err(Failure::Damage) };
     }
     show_findings(&report.findings, out)?;

@@ -195,12 +195,13 @@ pub(crate) fn wipe(arguments: WipeArguments, door: &Door, out: &mut dyn Write) -
     if door.json {
         let answer = answer(door, "wipe", request, Some(name))?;
         print_answer(&answer, out)?;
-        let clean = answer["proof"]["found"].as_array().is_none_or(Vec::is_empty);
+        let empty = |field: &str| answer["proof"][field].as_array().is_none_or(Vec::is_empty);
+        let clean = empty("found") && empty("damaged");
         return if clean { Ok(()) } else { Err(Failure::Damage) };
     }
     let wiped = door.store.tenant(&name)?.wipe(request)?;
     show_wiped(&name, &wiped, out)?;
-    if wiped.proof.found.is_empty() { Ok(()) } else { Err(Failure::Damage) }
+    if wiped.proof.is_complete() { Ok(()) } else { Err(Failure::Damage) }
 }
 
 fn show_wiped(name: &str, wiped: &Wiped, out: &mut dyn Write) -> io::Result<()> {
@@ -214,6 +215,14 @@ fn show_wiped(name: &str, wiped: &Wiped, out: &mut dyn Write) -> io::Result<()> 
         counted(wiped.log_positions, "position"),
         counted(wiped.records, "record"),
     )?;
+    let warn = style::WARN;
+    for place in &wiped.damaged {
+        writeln!(
+            out,
+            "   {warn}could not be read, and is removed like the rest:{warn:#} {}",
+            printable(place)
+        )?;
+    }
     show_proof(&wiped.proof, out)
 }
 
@@ -230,12 +239,18 @@ pub(crate) fn show_proof(proof: &Proof, out: &mut dyn Write) -> io::Result<()> {
     for place in &proof.found {
         writeln!(out, "   {bad}found{bad:#} {}", printable(place))?;
     }
-    if proof.found.is_empty() {
+    for place in &proof.damaged {
+        writeln!(out, "   {bad}could not be searched{bad:#} {}", printable(place))?;
+    }
+    if proof.is_complete() {
         writeln!(out, "   {good}none is left{good:#}")?;
     }
     if proof.unprovable > 0 {
         let cards = counted(proof.unprovable, "card");
-        writeln!(out, "   {warn}note:{warn:#} {cards} too short or uniform to be looked for")?;
+        writeln!(
+            out,
+            "   {warn}note:{warn:#} {cards} too short, too uniform or too damaged to be looked for"
+        )?;
     }
     Ok(())
 }

@@ -17,6 +17,10 @@ fn audit(scope: Scope<'_>, request: &Audit) -> Result<Audited> {
     if limit == 0 || limit > most {
         return Err(Error::invalid("limit", format!("must be 1 to {most}")));
     }
+    if request.before.is_some() && matches!(scope, Scope::Store(_)) {
+        let message = "is a position of a tenant's log: name the tenant, or page runs by `before_run`";
+        return Err(Error::invalid("before", message));
+    }
     let mut answer = Audited::default();
     let Some(number) = scope.number()? else { return Ok(answer) };
     let tables = scope.store().database().read()?;
@@ -37,6 +41,11 @@ fn audit(scope: Scope<'_>, request: &Audit) -> Result<Audited> {
         });
     }
     answer.runs.sort_by_key(|run| (std::cmp::Reverse(run.started_at), run.run));
+    if let Some(before) = request.before_run {
+        let place = answer.runs.iter().position(|run| run.run == before);
+        let place = place.ok_or_else(|| Error::NotFound { what: before.to_string() })?;
+        answer.runs.drain(..=place);
+    }
     answer.runs.truncate(limit);
     Ok(answer)
 }
@@ -91,7 +100,7 @@ impl Tenant {
     /// The end of the tenant's change log and its runs: who did what, when and why.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] on `limit`.
+    /// [`Error::InvalidArgument`] on `limit`; [`Error::NotFound`] for a `before_run` that is not there.
     pub fn audit(&self, request: &Audit) -> Result<Audited> {
         audit(Scope::Tenant(self), request)
     }
@@ -102,7 +111,8 @@ impl Store {
     /// told by [`Tenant::audit`].
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] on `limit`.
+    /// [`Error::InvalidArgument`] on `limit`, and on `before`, which is a position of a tenant's log;
+    /// [`Error::NotFound`] for a `before_run` that is not there.
     pub fn audit(&self, request: &Audit) -> Result<Audited> {
         audit(Scope::Store(self), request)
     }

@@ -6,7 +6,7 @@ use crate::card::Card;
 use crate::engine::Store;
 use crate::index::partition::searched_text;
 use crate::index::text::analyze_document;
-use crate::store::{ColdStatistics, Described, Freezing, Frozen, Rewritten};
+use crate::store::{ColdStatistics, Described, Freezing, Frozen, Rewritten, TenantId};
 use crate::{Error, Result};
 
 /// Fewer archived cards of a tenant are not worth a file.
@@ -35,6 +35,11 @@ impl Store {
             },
         };
         drop(tables);
+        self.freeze_of(&tenants, least)
+    }
+
+    /// As [`Store::freeze`], of some tenants.
+    pub(super) fn freeze_of(&self, tenants: &[TenantId], least: Option<usize>) -> Result<Frozen> {
         let freezing = Freezing {
             least: least.unwrap_or(FREEZE_LEAST),
             most: SEGMENT_CARDS,
@@ -44,7 +49,7 @@ impl Store {
         };
         let mut all = Frozen::default();
         for tenant in tenants {
-            let frozen = self.database().freeze(tenant, &freezing)?;
+            let frozen = self.database().freeze(*tenant, &freezing)?;
             all.segments += frozen.segments;
             all.cards += frozen.cards;
             all.bytes += frozen.bytes;
@@ -92,7 +97,7 @@ fn describe(versions: &[Card]) -> Described {
 mod tests {
     use super::*;
     use crate::card::{CardId, State};
-    use crate::store::TenantId;
+    use crate::store::Damaged;
     use crate::{Get, Options, Remember, Tenant, Timestamp};
 
     const NOW: Timestamp = Timestamp::from_micros(1_704_067_200_000_000);
@@ -129,7 +134,9 @@ mod tests {
             found |= bytes.windows(text.len()).any(|window| window == text.as_bytes());
             Ok(())
         };
-        store.database().cold_texts(tenant, visit).unwrap();
+        let mut damaged = Damaged::default();
+        store.database().cold_texts(tenant, &mut damaged, visit).unwrap();
+        assert!(damaged.places.is_empty(), "{damaged:?}");
         found
     }
 

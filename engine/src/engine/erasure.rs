@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use crate::card::Card;
 use crate::engine::{Store, Tenant};
 use crate::forget::erasure::{Coverage, Fingerprint, Fingerprints, Key, PER_CARD, Scanner};
 use crate::forget::{due, erase};
 use crate::store::io;
-use crate::store::{Compacted, TableId, TenantId};
+use crate::store::{Compacted, Damaged, TableId, TenantId};
 use crate::verbs::{Proof, Wipe, Wiped};
 use crate::{Error, Result};
 
@@ -34,6 +33,14 @@ impl Store {
     /// [`Error::Corrupt`] when a record is damaged (then the file is as it was); [`Error::Io`]. A
     /// segment of the cold tier that is damaged is left as it is, and named in the answer.
     pub fn compact(&self, progress: impl FnMut(u64)) -> Result<Compacted> {
+        // First, so that what moves to the cold tier is not copied.
+        self.freeze(None, None)?;
+        self.write_anew(progress)
+    }
+
+    /// Writes every file anew that may hold something of what was removed, the store file last. No
+    /// tenant's log gets a change by it: a wipe of one is nothing that another one can see.
+    fn write_anew(&self, progress: impl FnMut(u64)) -> Result<Compacted> {
         let database = self.database();
         let tables = database.read()?;
         let (tenants, wiped) = (tables.tenants()?, erase::erasing(&tables)?);
@@ -45,7 +52,6 @@ impl Store {
         for (tenant, _) in &tenants {
             self.cache().scrub(database, *tenant)?;
         }
-        self.freeze(None, None)?;
         let damaged = self.compact_cold()?.damaged;
         for (tenant, _) in &tenants {
             database.strip_log(*tenant)?;
@@ -66,7 +72,7 @@ impl Store {
     /// when the store is opened next; until then `verify_erased` tells of it.
     pub(super) fn finish_wipes(&self) -> Result<()> {
         if !erase::erasing(&self.database().read()?)?.is_empty()
-            && let Err(error) = self.compact(|_| {})
+            && let Err(error) = self.write_anew(|_| {})
         {
             tracing::warn!(%error, "what a wipe has left in files could not be removed yet");
         }
@@ -126,23 +132,30 @@ impl Store {
             };
             places.extend(report.found.iter().map(|found| (*found, named(*found))));
         }
+        let mut damaged = Damaged::default();
         for (tenant, _) in self.database().read()?.tenants()? {
-            self.database().cold_texts(tenant, |place, bytes| {
+            self.database().cold_texts(tenant, &mut damaged, |place, bytes| {
                 scanner.feed(bytes);
                 places.extend(scanner.finish().found.iter().map(|found| (*found, place.to_owned())));
                 Ok(())
             })?;
         }
         if !places.is_empty() {
-            let living = self.living(&mut scanner, living)?;
+            let living = self.living(&mut scanner, living, &mut damaged)?;
             places.retain(|(found, _)| !living.contains(found));
         }
         proof.found = places.into_iter().take(NAMED).map(|(_, place)| place).collect();
+        proof.damaged = damaged.places;
         Ok(proof)
     }
 
-    /// The fingerprints that living cards and some tables have as well.
-    fn living(&self, scanner: &mut Scanner, in_tables: &[TableId]) -> Result<Vec<usize>> {
+    /// The fingerprints that living cards and some tables have as well, as far as they can be read.
+    fn living(
+        &self,
+        scanner: &mut Scanner,
+        in_tables: &[TableId],
+        damaged: &mut Damaged,
+    ) -> Result<Vec<usize>> {
         let tables = self.database().read()?;
         // What every store holds, and what its settings say.
         for word in OF_EVERY_STORE {
@@ -150,7 +163,7 @@ impl Store {
             scanner.feed(&[0]);
         }
         for entry in tables.entries()? {
-            let (key, value) = entry?;
+            let Some((key, value)) = damaged.beside(entry)? else { continue };
             if TableId::of_key(key.value()).is_some_and(|table| in_tables.contains(&table)) {
                 scanner.feed(key.value());
                 scanner.feed(value.value());
@@ -160,10 +173,9 @@ impl Store {
         for (tenant, record) in tables.tenants()? {
             scanner.feed(record.name.as_bytes());
             scanner.feed(&[0]);
-            for card in tables.cards(tenant, None, false)? {
-                let card = card?;
-                let mut versions = tables.earlier_versions(tenant, card.id)?;
-                versions.push(card);
+            for id in tables.card_ids(tenant)? {
+                let Some(id) = damaged.beside(id)? else { continue };
+                let (versions, _) = tables.readable_versions(tenant, id, damaged)?;
                 for version in versions {
                     let json = serde_json::to_vec(&version)
                         .map_err(|e| Error::Internal(format!("encoding a card: {e}")))?;
@@ -198,26 +210,41 @@ impl Store {
 }
 
 impl Tenant {
-    /// Removes the tenant with every byte of it, and scans all files for what is left.
+    /// Removes the tenant with every byte of it, and scans all files for what is left. What of it is
+    /// damaged goes like the rest; the answer names it, since what cannot be read is not looked for
+    /// afterwards.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] on `confirm` unless it is the tenant's name;
-    /// [`Error::NotFound`] for a tenant that is not there.
+    /// [`Error::NotFound`] for a tenant that is not there; [`Error::ReadOnly`] when a page of the
+    /// store file is damaged: then `repair` goes first.
     pub fn wipe(&self, request: Wipe) -> Result<Wiped> {
         if request.confirm != self.name() {
             return Err(Error::invalid("confirm", "must be the tenant's name: wiping cannot be undone"));
         }
+        match self.wipe_whole() {
+            // Of a damaged page the reader says where it is; who wipes wants to know what to do.
+            Err(error @ Error::Corrupt { .. }) => {
+                self.store().database().check_writable()?;
+                Err(error)
+            }
+            wiped => wiped,
+        }
+    }
+
+    fn wipe_whole(&self) -> Result<Wiped> {
         let store = self.store();
         let database = store.database();
         let missing = || Error::NotFound { what: format!("tenant {:?}", self.name()) };
-        let id = self.id()?.ok_or_else(missing)?;
+        let id = self.number_beside_damage()?.ok_or_else(missing)?;
         let now = store.clock().now();
         // Of this wipe alone: fingerprints and key are never written.
         let key = Key::new(database.seed()? ^ now.as_micros() as u64);
         let (mut answer, wanted, kept) = self.survey(id, &key, &Key::new(database.seed()?))?;
         let name = self.name().to_owned();
         answer.records = database.write(move |batch| {
-            if batch.tenant(&name)? != Some(id) {
+            // Numbers are never given again: where its own is, it is this one, whatever its name's record says.
+            if !batch.tables().has_tenant(id)? {
                 return Ok(0);
             }
             let removed = batch.remove_tenant(id, &name)?;
@@ -226,14 +253,34 @@ impl Tenant {
         })?;
         store.inner.wiped.fetch_add(1, Ordering::AcqRel);
         store.policies_changed();
-        store.compact(|_| {})?;
-        answer.proof =
-            Proof { unprovable: answer.proof.unprovable, ..store.scan(&key, wanted, SETTINGS_AND_RUNS)? };
+        // It is gone from the records whatever comes. Where others are damaged the file stays as it is,
+        // and is seen to when that is repaired.
+        let mut damaged = Damaged::default();
+        let compacted = damaged.beside(store.write_anew(|_| {}))?;
+        let proof = store.scan(&key, wanted, SETTINGS_AND_RUNS)?;
+        answer.proof = Proof { unprovable: answer.proof.unprovable, ..proof };
+        if compacted.is_none() {
+            let why = damaged.places.join("; ");
+            answer.proof.found.push(format!(
+                "what it held is not yet removed from files, since others are damaged ({why}): repair, then compact"
+            ));
+        }
         Ok(answer)
     }
 
+    /// The tenant's number, by the records of all tenants where that of its name is damaged.
+    fn number_beside_damage(&self) -> Result<Option<TenantId>> {
+        match self.id() {
+            Err(Error::Corrupt { .. }) => {
+                let tenants = self.store().database().read()?.tenants()?;
+                Ok(tenants.into_iter().find(|(_, record)| record.name == self.name()).map(|(id, _)| id))
+            }
+            found => found,
+        }
+    }
+
     /// Counts what a wipe removes, and takes fingerprints of it under the key of this wipe, and of
-    /// a part of it under the one that stays.
+    /// a part of it under the one that stays. What cannot be read is noted.
     fn survey(
         &self,
         id: TenantId,
@@ -243,25 +290,24 @@ impl Tenant {
         let tables = self.store().database().read()?;
         let mut answer = Wiped::default();
         let mut wanted = Fingerprints::of(self.name(), key).list;
-        let mut kept = Vec::new();
-        for card in tables.cards(id, None, false)? {
-            let card = card?;
-            let mut versions: Vec<Card> = tables.earlier_versions(id, card.id)?;
+        let (mut kept, mut damaged) = (Vec::new(), Damaged::default());
+        for card in tables.card_ids(id)? {
+            let Some(card) = damaged.beside(card)? else { continue };
+            let (versions, whole) = tables.readable_versions(id, card, &mut damaged)?;
             answer.cards += 1;
-            answer.versions += versions.len() as u64;
-            versions.push(card);
-            if let Some(found) = erase::fingerprints(&versions, key) {
-                let Fingerprints { list, coverage } = found.finish(PER_CARD);
-                answer.proof.unprovable += u64::from(coverage != Coverage::Windows);
-                wanted.extend(list);
-            }
+            answer.versions += (versions.len() as u64).saturating_sub(1);
+            let found = erase::fingerprints(&versions, key).map(|found| found.finish(PER_CARD));
+            let covered = found.as_ref().is_some_and(|found| found.coverage == Coverage::Windows);
+            answer.proof.unprovable += u64::from(!whole || !covered);
+            wanted.extend(found.into_iter().flat_map(|found| found.list));
             if kept.len() < erase::KEPT
                 && let Some(found) = erase::fingerprints(&versions, stays)
             {
                 kept.extend(found.finish(PER_CARD).list);
             }
         }
-        answer.log_positions = tables.last_change(id)?.0;
+        answer.log_positions = damaged.beside(tables.last_change(id))?.unwrap_or_default().0;
+        answer.damaged = damaged.places;
         Ok((answer, wanted, kept))
     }
 }

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use crate::card::Track;
 use crate::engine::Store;
 use crate::engine::forgetting::Scope;
-use crate::engine::policy::{describe, policies_of, read_policy};
+use crate::engine::policy::{describe, read_policy};
 use crate::forget::LISTED;
 use crate::forget::consolidate::Consolidation;
 use crate::forget::due::{catch_up, drop_stale};
 use crate::forget::plan::{Found, Most, PlanRecord, Planner, TenantPart, count, digest, plan_id};
 use crate::forget::resolve::{Policies, RunLimits};
+use crate::forget::rules::policies_of;
 use crate::forget::run::{RunRecord, run_of};
-use crate::store::{ReadBytes, STORE, TableId, Tables, TenantId};
+use crate::store::{Lookup, ReadBytes, STORE, TableId, Tables, TenantId};
 use crate::time::{Duration, Timestamp};
 use crate::verbs::{MakePlan, PlanId, PlanItem, PlanSummary, Planned, PlannedItem, RunId, Totals, Work};
 use crate::{Error, Result};
@@ -72,6 +73,7 @@ pub(super) fn make(scope: Scope<'_>, request: &MakePlan, sought: Sought<'_>) -> 
         tenants: vec![],
         totals: Totals::default(),
         policy: String::new(),
+        given: given.is_some(),
         notes: vec![],
         work: Work::default(),
     };
@@ -175,6 +177,7 @@ pub(super) fn plan_tenant(
     };
     let tables = database.read()?;
     let partitions = |track: Track| store.cache().partition(database, tenant, track);
+    let lookup = |lookup: &Lookup<'_>| database.leads_to(&tables, tenant, lookup);
     let planner = Planner {
         tables: &tables,
         tenant,
@@ -183,6 +186,7 @@ pub(super) fn plan_tenant(
         wanted: &request.rules,
         most,
         partitions: &partitions,
+        lookup: &lookup,
     };
     let mut found = match sought {
         Sought::Due => planner.find()?,

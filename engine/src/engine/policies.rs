@@ -8,8 +8,7 @@ use parking_lot::RwLock;
 
 use crate::Result;
 use crate::engine::Store;
-use crate::engine::policy::policies_of;
-use crate::forget::rules::LifeRules;
+use crate::forget::rules::{LifeRules, policies_of};
 use crate::store::TenantId;
 
 /// Policies by tenant, as far as they were asked for since one was last set.

@@ -8,30 +8,9 @@ use crate::card::Track;
 use crate::engine::forgetting::Scope;
 use crate::forget::policy::Policy;
 use crate::forget::resolve::{Policies, RunLimits};
-use crate::store::{ReadBytes, STORE, Tables, TenantId};
+use crate::forget::rules::{POLICY, stored_policy};
+use crate::store::STORE;
 use crate::{Error, Result};
-
-/// Name of the setting, of the store and of tenants, that holds the policy.
-pub(super) const POLICY: &str = "policy";
-
-/// The policy kept under a scope.
-pub(super) fn stored_policy<T: ReadBytes>(tables: &Tables<T>, scope: TenantId) -> Result<Option<Policy>> {
-    if scope != STORE {
-        return tables.setting(scope, POLICY);
-    }
-    let Some(json) = tables.meta(POLICY)? else { return Ok(None) };
-    if json.is_empty() {
-        return Ok(None);
-    }
-    serde_json::from_slice(&json)
-        .map(Some)
-        .map_err(|e| Error::corrupt("table meta key policy", e.to_string()))
-}
-
-/// What holds for a tenant: its own policy over that of the store.
-pub(crate) fn policies_of<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId) -> Result<Policies> {
-    Ok(Policies { store: stored_policy(tables, STORE)?, tenant: stored_policy(tables, tenant)? })
-}
 
 /// A policy as a request gives it: the name of a preset, TOML, or JSON.
 pub(super) fn read_policy(value: &Value) -> Result<Policy> {

@@ -135,13 +135,14 @@ impl Store {
             return Ok((0, 0));
         }
         let (cards, model) = (Arc::new(cards), model_of(embedder.as_ref()));
+        let now = self.clock().now();
         self.when_there_is_room(|store| {
             let (cards, model) = (cards.clone(), model.clone());
             store.database().write(move |batch| {
                 batch.require_model(&model)?;
                 let mut done = (0, 0);
                 for (card, embedded) in cards.iter() {
-                    let (given, removed) = batch.embed_anew(tenant, *card, embedded)?;
+                    let (given, removed) = batch.embed_anew(tenant, *card, embedded, now)?;
                     done = (done.0 + given, done.1 + removed);
                 }
                 Ok(done)

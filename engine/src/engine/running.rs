@@ -8,12 +8,12 @@ use crate::engine::Store;
 use crate::engine::consolidation::vectors_for;
 use crate::engine::forgetting::Scope;
 use crate::engine::planning::{document, names, plan_record};
-use crate::engine::policy::{policies_of, stored_policy};
 use crate::engine::tenant::reason;
 use crate::forget::apply::{Piece, piece_of};
 use crate::forget::budget::Budgets;
 use crate::forget::erase;
 use crate::forget::plan::TenantPart;
+use crate::forget::rules::{policies_of, stored_policy};
 use crate::forget::run::{RunItem, RunRecord, run_of};
 use crate::forget::undo::{self, Undoing};
 use crate::forget::{LISTED, listed};
@@ -59,7 +59,7 @@ pub(super) fn apply(
             // What was wiped meanwhile is gone, and its items with it.
             let Some(name) = names.get(&part.tenant) else { continue };
             let mut first = before.done.get(&part.tenant).copied().unwrap_or(0);
-            let budgets = budgets(scope.store(), tenant, part)?;
+            let budgets = budgets(scope.store(), tenant, part, record.given)?;
             while first < part.items {
                 if !scope.store().life_rules(tenant)?.enabled()
                     || !pause(behind + u64::from(first), record.totals.items)
@@ -116,13 +116,13 @@ pub(super) fn apply(
 }
 
 /// What says how many cards of a tenant are too many, where a plan takes some for that.
-fn budgets(store: &Store, tenant: TenantId, part: &TenantPart) -> Result<Option<Arc<Budgets>>> {
+fn budgets(store: &Store, tenant: TenantId, part: &TenantPart, given: bool) -> Result<Option<Arc<Budgets>>> {
     if [Action::Archive, Action::Forget].iter().all(|of| !part.actions.contains_key(of.name())) {
         return Ok(None);
     }
     let partition = |track: &Track| Ok((*track, store.cache().partition(store.database(), tenant, *track)?));
     let partitions = Track::ALL.iter().map(partition).collect::<Result<_>>()?;
-    Ok(Some(Arc::new(Budgets::new(tenant, store.life_rules(tenant)?, partitions))))
+    Ok(Some(Arc::new(Budgets::new(tenant, store.life_rules(tenant)?, partitions, given))))
 }
 
 /// Writes the record of a run before anything is done; the one that is there where one is.

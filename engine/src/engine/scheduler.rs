@@ -15,13 +15,14 @@ use parking_lot::Mutex;
 
 use crate::Result;
 use crate::engine::forgetting::Scope;
-use crate::engine::planning::plan_if_any;
-use crate::engine::policy::{policies_of, stored_policy};
+use crate::engine::planning::{plan_if_any, plan_record};
 use crate::engine::running::apply;
 use crate::engine::{Inner, Store};
+use crate::forget::plan::TenantPart;
 use crate::forget::resolve::{Policies, Schedule};
+use crate::forget::rules::{policies_of, stored_policy};
 use crate::forget::run::RunRecord;
-use crate::store::{STORE, TableId};
+use crate::store::{STORE, TableId, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Action, AppliedPlan, Apply, MakePlan, PlanId};
 
@@ -207,9 +208,14 @@ impl Store {
             Some(plan) if !schedule.plan_only => carry_out(plan)?,
             _ => return Ok(None),
         };
-        if [Action::Fade, Action::Archive].iter().any(|of| done.totals.actions.contains_key(of.name()))
-            && let Err(error) = self.freeze(None, None)
-        {
+        // Of those from whom the run has archived something: the log of another one is none of its business.
+        let archives = |part: &&TenantPart| {
+            [Action::Fade, Action::Archive].iter().any(|of| part.actions.contains_key(of.name()))
+        };
+        let (_, record) = plan_record(Scope::Store(self), done.plan)?;
+        let tenants: Vec<TenantId> =
+            record.tenants.iter().filter(archives).map(|part| TenantId(part.tenant)).collect();
+        if let Err(error) = self.freeze_of(&tenants, None) {
             // What is archived stays where it is, until the next time.
             tracing::warn!(%error, "archived cards could not be moved to the cold tier yet");
         }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::card::{CardId, State};
 use crate::engine::forgetting::Scope;
-use crate::engine::policy::{describe, policies_of, read_policy};
+use crate::engine::policy::{describe, read_policy};
 use crate::engine::{Store, Tenant};
 use crate::forget::due::{RuleBook, life};
 use crate::forget::resolve::Policies;
+use crate::forget::rules::policies_of;
 use crate::forget::simulate::{Counts, Day, Scenario, SimulatedCard, Simulation, Use, simulate};
 use crate::store::TenantId;
 use crate::store::io::{OpenMode, at};

@@ -1,6 +1,6 @@
 //! Writing a store as JSON Lines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::Write;
 
 use serde::{Deserialize, Serialize};
@@ -119,13 +119,17 @@ fn export_tenant<T: ReadBytes>(
     progress: &mut impl FnMut(u64),
 ) -> Result<()> {
     let mut kept = Kept::of(tables, tenant)?;
-    // Look-ups that changed with what is left out go with the next line.
+    // Look-ups that changed with what is left out go with the next line; where the last of them stood.
     let mut carried: Vec<LookupChange> = Vec::new();
+    let mut carried_from = 0;
     let mut last = None;
     for change in tables.changes(tenant, 0)? {
         let LoggedChange { sequence, change, .. } = change?;
         for lookup in change.lookups {
-            carried.extend(kept.lookup(sequence, lookup)?);
+            if kept.leads(sequence, &lookup)? {
+                carried.push(lookup);
+                carried_from = sequence;
+            }
         }
         let kind = match change.kind {
             ChangeKind::Version => Kind::Version,
@@ -176,8 +180,7 @@ fn export_tenant<T: ReadBytes>(
     }
     if let (Some((id, version, at)), false) = (last, carried.is_empty()) {
         let lookups = carried.iter().map(LookupLine::of).collect();
-        let seq = tables.last_change(tenant)?.0;
-        let (kind, card, vector) = (Kind::Lookups, None, None);
+        let (seq, kind, card, vector) = (carried_from, Kind::Lookups, None, None);
         let line = ChangeLine { seq, kind, id, version, at, card, vector, lookups };
         write_line(out, &Line::Change(Box::new(line)))?;
         answer.changes += 1;
@@ -186,7 +189,32 @@ fn export_tenant<T: ReadBytes>(
     Ok(())
 }
 
-/// Which cards of a tenant an export tells of.
+/// Where look-ups lead in the end, with the last change that says so.
+///
+/// That is all an export tells of them: what others said is of no use, and a compaction takes it out of the
+/// log. So an export is the same before one and after, and whether or not there was one in between.
+#[derive(Debug, Default)]
+pub(super) struct Leads(HashMap<LookupKey, (CardId, u64)>);
+
+impl Leads {
+    /// Takes a change in, in order.
+    pub(super) fn follow(&mut self, sequence: u64, lookups: &[LookupChange]) {
+        for LookupChange { key, card } in lookups {
+            match card {
+                Some(card) => self.0.insert(*key, (*card, sequence)),
+                None => self.0.remove(key),
+            };
+        }
+    }
+
+    /// The card to which a look-up of a change leads in the end; `None` where that change is not the
+    /// last word.
+    pub(super) fn last_word(&self, sequence: u64, lookup: &LookupChange) -> Option<CardId> {
+        lookup.card.filter(|card| self.0.get(&lookup.key) == Some(&(*card, sequence)))
+    }
+}
+
+/// Which cards and look-ups of a tenant an export tells of.
 struct Kept<'a, T> {
     tables: &'a Tables<T>,
     tenant: TenantId,
@@ -196,21 +224,21 @@ struct Kept<'a, T> {
     purged: HashMap<CardId, u64>,
     /// The cards that were asked for, and whether they are there.
     known: HashMap<CardId, bool>,
-    /// The look-ups that the lines so far leave.
-    lookups: HashSet<LookupKey>,
+    lookups: Leads,
 }
 
 impl<'a, T: ReadBytes> Kept<'a, T> {
     fn of(tables: &'a Tables<T>, tenant: TenantId) -> Result<Self> {
-        let (mut any_gone, mut purged) = (false, HashMap::new());
+        let (mut any_gone, mut purged, mut lookups) = (false, HashMap::new(), Leads::default());
         for logged in tables.changes(tenant, 0)? {
             let LoggedChange { sequence, change, .. } = logged?;
             if change.kind == ChangeKind::Purge {
                 any_gone = true;
                 purged.insert(change.card, sequence);
             }
+            lookups.follow(sequence, &change.lookups);
         }
-        Ok(Self { tables, tenant, any_gone, purged, known: HashMap::new(), lookups: HashSet::new() })
+        Ok(Self { tables, tenant, any_gone, purged, known: HashMap::new(), lookups })
     }
 
     /// True for a card that is there and was not purged after that change.
@@ -229,19 +257,12 @@ impl<'a, T: ReadBytes> Kept<'a, T> {
         Ok(is_there)
     }
 
-    /// What a line says of a look-up that changed: nothing where it only ever led to cards that
-    /// are gone.
-    fn lookup(&mut self, sequence: u64, lookup: LookupChange) -> Result<Option<LookupChange>> {
-        if !self.any_gone {
-            return Ok(Some(lookup));
+    /// True for a look-up of a change that leads where its key leads in the end, to a card that is told of.
+    fn leads(&mut self, sequence: u64, lookup: &LookupChange) -> Result<bool> {
+        match self.lookups.last_word(sequence, lookup) {
+            Some(card) => self.tells(sequence, card),
+            None => Ok(false),
         }
-        if let Some(card) = lookup.card
-            && self.tells(sequence, card)?
-        {
-            self.lookups.insert(lookup.key);
-            return Ok(Some(lookup));
-        }
-        Ok(self.lookups.remove(&lookup.key).then_some(LookupChange { card: None, ..lookup }))
     }
 }
 

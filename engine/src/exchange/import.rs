@@ -10,7 +10,7 @@ use crate::card::{Card, CardId};
 use crate::engine::Store;
 use crate::exchange::{ChangeLine, FORMAT, Kind, Line, LookupLine};
 use crate::forget::erase;
-use crate::store::{Batch, Change, ChangeKind, LookupChange, ModelRecord, TenantId};
+use crate::store::{Batch, Change, ChangeKind, LookupChange, LookupKey, ModelRecord, TenantId};
 use crate::time::Timestamp;
 use crate::{Error, Result};
 
@@ -54,6 +54,8 @@ impl Store {
             is_wiped: false,
             gone: HashSet::new(),
             known: HashSet::new(),
+            grown: HashSet::new(),
+            leads: HashMap::new(),
         };
         let mut pending = Vec::new();
         let mut number = 0u64;
@@ -98,6 +100,7 @@ impl Store {
                 }
                 Line::Tenant { tenant, created_at } => {
                     import.flush(&mut pending)?;
+                    import.let_go()?;
                     import.start_tenant(&tenant, created_at)?;
                 }
                 Line::Change(change) if import.is_wiped => {
@@ -113,6 +116,9 @@ impl Store {
             }
         }
         import.flush(&mut pending)?;
+        if ended {
+            import.let_go()?;
+        }
         progress(number - 1);
         if !ended {
             return Err(Error::invalid(
@@ -135,6 +141,10 @@ struct Import<'a> {
     gone: HashSet<(TenantId, CardId)>,
     /// Versions that were here before.
     known: HashSet<(TenantId, CardId, u32)>,
+    /// Cards of the tenant that were here before, and have got another version from the file.
+    grown: HashSet<CardId>,
+    /// Where the file's look-ups of the tenant lead.
+    leads: HashMap<LookupKey, CardId>,
 }
 
 /// A checked line, its vector included.
@@ -226,9 +236,18 @@ impl Import<'_> {
         let tenant = self.tenant.ok_or_else(|| {
             Error::invalid("from", format!("line {}: no tenant was named before it", steps[0].0))
         })?;
+        for (_, step) in &steps {
+            for LookupChange { key, card } in &step.lookups {
+                match card {
+                    Some(card) => self.leads.insert(*key, *card),
+                    None => self.leads.remove(key),
+                };
+            }
+        }
         let (model, mut known) = (self.model.clone(), std::mem::take(&mut self.known));
         let mut gone = std::mem::take(&mut self.gone);
-        let (done, known, gone) = self.store.database().write(move |batch| {
+        let mut grown = std::mem::take(&mut self.grown);
+        let (done, known, gone, grown) = self.store.database().write(move |batch| {
             let mut done = Imported::default();
             let steps = leave_erased_out(batch, tenant, steps, &mut gone, &mut done.erased)?;
             // Look at everything first: an error must leave the batch untouched.
@@ -241,16 +260,44 @@ impl Import<'_> {
                 check(batch, tenant, *number, step, &mut known, &mut ahead)?;
             }
             for (_, step) in steps {
+                let (id, version) = (step.line.id, step.line.version);
+                let is_new = step.line.card.is_some() && !known.contains(&(tenant, id, version));
+                if is_new && known.contains(&(tenant, id, version.saturating_sub(1))) {
+                    grown.insert(id);
+                }
                 apply(batch, tenant, step, model.as_ref(), &known, &mut done)?;
             }
-            Ok((done, known, gone))
+            Ok((done, known, gone, grown))
         })?;
-        (self.known, self.gone) = (known, gone);
+        (self.known, self.gone, self.grown) = (known, gone, grown);
         self.answer.versions += done.versions;
         self.answer.changes += done.changes;
         self.answer.known += done.known;
         self.answer.erased += done.erased;
         Ok(())
+    }
+}
+
+impl Import<'_> {
+    /// Ends a tenant's part of the file: what led here to a card that has a newer version by now, and does
+    /// not in the file, is taken away. A file says where look-ups lead, not where they led.
+    fn let_go(&mut self) -> Result<()> {
+        let (grown, leads) = (std::mem::take(&mut self.grown), std::mem::take(&mut self.leads));
+        let Some(tenant) = self.tenant.filter(|_| !grown.is_empty()) else { return Ok(()) };
+        let now = self.store.clock().now();
+        self.store.database().write(move |batch| {
+            let mut last = None;
+            let mut stale = batch.lookups_to(tenant, &grown)?;
+            stale.retain(|(key, card)| leads.get(key) != Some(card));
+            stale.sort_unstable_by_key(|(key, card)| (*card, *key));
+            for (key, card) in stale {
+                if last.replace(card) != Some(card) {
+                    batch.log_lookups(tenant, card, now)?;
+                }
+                batch.point_key(tenant, key, None)?;
+            }
+            Ok(())
+        })
     }
 }
 

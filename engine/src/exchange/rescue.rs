@@ -11,11 +11,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 
 use crate::card::{Card, CardId};
-use crate::exchange::export::{Exported, write_line};
+use crate::exchange::export::{Exported, Leads, write_line};
 use crate::exchange::{ChangeLine, Kind, Line, LookupLine};
 use crate::store::{
-    Change, ChangeKind, Finding, LoggedChange, LookupChange, LookupKey, ReadBytes, Tables, TenantId,
-    TenantRecord,
+    Change, ChangeKind, Finding, LoggedChange, LookupChange, ReadBytes, Tables, TenantId, TenantRecord,
 };
 use crate::time::Timestamp;
 use crate::{Error, Result};
@@ -110,7 +109,8 @@ pub(super) fn export_tenant<T: ReadBytes>(
     for change in tables.changes(tenant, 0)? {
         log.extend(left_out.readable(change)?);
     }
-    let mut purged = HashMap::new();
+    let (mut purged, mut leads) = (HashMap::new(), Leads::default());
+    log.iter().for_each(|logged| leads.follow(logged.sequence, &logged.change.lookups));
     for logged in log.iter().filter(|logged| logged.change.kind == ChangeKind::Purge) {
         purged.insert(logged.change.card, logged.sequence);
     }
@@ -134,8 +134,9 @@ pub(super) fn export_tenant<T: ReadBytes>(
         origin,
         cards,
         sequence: 0,
-        lookups: HashSet::new(),
+        leads,
         carried: Vec::new(),
+        carried_from: 0,
         last: None,
         out,
         answer,
@@ -152,7 +153,7 @@ pub(super) fn export_tenant<T: ReadBytes>(
         };
         let is_gone = purged.get(&change.card).is_some_and(|purged| sequence <= *purged);
         lines.sequence = lines.sequence.max(sequence);
-        lines.change(kind.filter(|_| !is_gone), change)?;
+        lines.change(kind.filter(|_| !is_gone), sequence, change)?;
     }
     lines.rest()?;
     let answer = &*lines.answer;
@@ -209,10 +210,11 @@ struct Lines<'a, T, W, P> {
     origin: Origin,
     cards: BTreeMap<CardId, Readable>,
     sequence: u64,
-    /// The look-ups that the lines so far leave.
-    lookups: HashSet<LookupKey>,
-    /// Those that changed with what is left out: they go with the next line.
+    leads: Leads,
+    /// Look-ups that changed with what is left out: they go with the next line.
     carried: Vec<LookupChange>,
+    /// Where the last of them stood.
+    carried_from: u64,
     /// What the last line told of.
     last: Option<(CardId, u32, Timestamp)>,
     out: &'a mut W,
@@ -223,7 +225,7 @@ struct Lines<'a, T, W, P> {
 
 impl<T: ReadBytes, W: Write, P: FnMut(u64)> Lines<'_, T, W, P> {
     /// Writes a change, unless there is nothing to tell of it.
-    fn change(&mut self, kind: Option<Kind>, change: Change) -> Result<()> {
+    fn change(&mut self, kind: Option<Kind>, sequence: u64, change: Change) -> Result<()> {
         let number = self.cards.get(&change.card).and_then(|readable| readable.number(change.version));
         let is_version = kind == Some(Kind::Version);
         let told = kind.zip(number).filter(|_| !is_version || !self.is_told(change.card, number));
@@ -233,12 +235,10 @@ impl<T: ReadBytes, W: Write, P: FnMut(u64)> Lines<'_, T, W, P> {
         }
         let own = told.filter(|_| is_version).map(|_| change.card);
         for lookup in change.lookups {
-            let leads = lookup.card.filter(|to| own == Some(*to) || self.is_told(*to, Some(1)));
-            if leads.is_some() {
-                self.lookups.insert(lookup.key);
+            let leads = self.leads.last_word(sequence, &lookup);
+            if leads.is_some_and(|to| own == Some(to) || self.is_told(to, Some(1))) {
                 self.carried.push(lookup);
-            } else if self.lookups.remove(&lookup.key) {
-                self.carried.push(LookupChange { card: None, ..lookup });
+                self.carried_from = sequence;
             }
         }
         match told {
@@ -313,7 +313,10 @@ impl<T: ReadBytes, W: Write, P: FnMut(u64)> Lines<'_, T, W, P> {
             self.version(id, version, at)?;
         }
         match (self.last, self.carried.is_empty()) {
-            (Some(last), false) => self.write(Kind::Lookups, last, None, None),
+            (Some(last), false) => {
+                self.sequence = self.carried_from;
+                self.write(Kind::Lookups, last, None, None)
+            }
             _ => Ok(()),
         }
     }

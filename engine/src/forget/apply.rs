@@ -85,10 +85,11 @@ impl Piece {
         // All items depend on the same budget, or none does.
         let budgeted = self.items.first().filter(|item| is_over_budget(item));
         let budget = self.budgets.as_ref().zip(budgeted);
-        let mut beyond = u64::MAX;
+        let (mut held, mut most) = (u64::MAX, 0);
         if let Some((budgets, item)) = budget {
-            match budgets.beyond(batch, item, self.now)? {
-                Some(count) => beyond = count,
+            most = budgets.most(batch, item)?;
+            match budgets.held(batch, item, self.now)? {
+                Some(count) => held = count,
                 None => return Ok(self.first),
             }
         }
@@ -104,19 +105,19 @@ impl Piece {
                     }
             };
             let (group, after) = rest.split_at(rest.iter().take_while(together).count().max(1));
-            let all = match beyond {
-                0 => vec![RunItem::skipped(item.id, item.action, "within_budget")],
-                _ => self.execute(batch, group, &record)?,
+            let all = match held > most {
+                false => vec![RunItem::skipped(item.id, item.action, "within_budget")],
+                true => self.execute(batch, group, &record)?,
             };
             if budget.is_some() {
-                beyond -= all.iter().filter(|done| done.why.is_none()).count() as u64;
+                held -= all.iter().filter(|done| done.why.is_none()).count() as u64;
             }
             all.iter().for_each(|done| record.count(done));
             all_done.extend(all);
             rest = after;
         }
         if let Some((budgets, item)) = budget {
-            budgets.note(batch, &item.rule, beyond)?;
+            budgets.note(batch, &item.rule, held)?;
         }
         batch.put_items(TableId::RunItems, self.tenant, (self.run.0, self.first), &all_done)?;
         let number = self.first + all_done.len() as u32;

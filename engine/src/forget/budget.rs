@@ -2,7 +2,9 @@
 //!
 //! A plan says which cards are too many as of its own instant. Others may have been forgotten
 //! since, so a run takes no more of them than are still too many: they are counted in the very
-//! transaction that takes them. What a run has counted holds until somebody else writes.
+//! transaction that takes them. What a run has counted holds until somebody else writes. The policy may
+//! allow more by now as well: that is asked in the same transaction. Where it allows less, the plan's word
+//! holds: a run takes nothing that was not shown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use crate::Result;
 use crate::card::{State, Track};
 use crate::forget::due::life;
 use crate::forget::resolve::Scope;
-use crate::forget::rules::LifeRules;
+use crate::forget::rules::{LifeRules, policies_of};
 use crate::index::cache::Slot;
 use crate::index::partition::Row;
 use crate::store::{Batch, TenantId};
@@ -29,14 +31,16 @@ pub(crate) struct Budgets {
     tenant: TenantId,
     rules: Arc<LifeRules>,
     partitions: HashMap<Track, Arc<Slot>>,
+    /// The plan was made for a policy that came with the request: what is in force is another matter.
+    given: bool,
     known: Mutex<Known>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
     /// The tenant's last change when it was counted, the words of the rule, and how many cards
-    /// were beyond it.
-    beyond: Option<(u64, String, u64)>,
+    /// there were.
+    held: Option<(u64, String, u64)>,
     put_off: u32,
 }
 
@@ -60,37 +64,47 @@ impl Budgets {
         tenant: TenantId,
         rules: Arc<LifeRules>,
         partitions: HashMap<Track, Arc<Slot>>,
+        given: bool,
     ) -> Self {
-        Self { tenant, rules, partitions, known: Mutex::default() }
+        Self { tenant, rules, partitions, given, known: Mutex::default() }
     }
 
-    /// How many cards are beyond the budget that an item names. `None`: to be asked again in
+    /// How many cards the budget that an item names allows: what the plan says, or more where the policy
+    /// in force does.
+    pub(crate) fn most(&self, batch: &Batch<'_>, item: &PlanItem) -> Result<u64> {
+        let planned = item.figures.threshold.unwrap_or(0.0) as u64;
+        let Some(scope) = scope_of(&item.rule).filter(|_| !self.given) else { return Ok(planned) };
+        let budgets = policies_of(batch.tables(), self.tenant)?.budgets();
+        let now = budgets.iter().find(|budget| budget.scope == scope);
+        Ok(now.map_or(u64::MAX, |budget| budget.max_cards.max(planned)))
+    }
+
+    /// How many cards the budget that an item names holds. `None`: to be asked again in
     /// another transaction, since this one has changes of others in it that no partition shows.
-    pub(crate) fn beyond(&self, batch: &Batch<'_>, item: &PlanItem, now: Timestamp) -> Result<Option<u64>> {
+    pub(crate) fn held(&self, batch: &Batch<'_>, item: &PlanItem, now: Timestamp) -> Result<Option<u64>> {
         let sequence = batch.sequence(self.tenant)?;
         let mut known = self.known.lock();
-        if let Some((at, rule, beyond)) = &known.beyond
+        if let Some((at, rule, held)) = &known.held
             && (*at, rule) == (sequence, &item.rule)
         {
-            return Ok(Some(*beyond));
+            return Ok(Some(*held));
         }
         let (committed, _) = batch.tables().last_change(self.tenant)?;
         if sequence != committed && known.put_off < PATIENCE {
             known.put_off += 1;
             return Ok(None);
         }
-        let most = item.figures.threshold.unwrap_or(0.0) as u64;
         match scope_of(&item.rule) {
-            Some(scope) => Ok(Some(self.count(&scope, now)?.saturating_sub(most))),
+            Some(scope) => Ok(Some(self.count(&scope, now)?)),
             // No rule of ours: as the plan says.
             None => Ok(Some(u64::MAX)),
         }
     }
 
-    /// Notes how many are left beyond a budget once the batch is committed.
-    pub(crate) fn note(&self, batch: &Batch<'_>, rule: &str, beyond: u64) -> Result<()> {
+    /// Notes how many cards a budget holds once the batch is committed.
+    pub(crate) fn note(&self, batch: &Batch<'_>, rule: &str, held: u64) -> Result<()> {
         let sequence = batch.sequence(self.tenant)?;
-        *self.known.lock() = Known { beyond: Some((sequence, rule.to_owned(), beyond)), put_off: 0 };
+        *self.known.lock() = Known { held: Some((sequence, rule.to_owned(), held)), put_off: 0 };
         Ok(())
     }
 

@@ -5,6 +5,10 @@
 //! are those of its sources and nothing else, the sources stay as they are, and it is never a
 //! source itself, so that nothing grows by repetition. The card of a cluster is found again
 //! by its merge key and brought up to date; a cluster that has not changed gives nothing.
+//!
+//! Archived cards begin no cluster and are not looked at, so that the cost does not grow with what lies in
+//! the cold tier. Those that a card sums up already stay its sources: they are read where something else of
+//! their cluster is told, or was forgotten.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -119,14 +123,23 @@ fn is_preference(card: &Card, analysis: &Analysis) -> bool {
         || judge::excluded_object(&card.content).is_some()
 }
 
+/// True for what a caller has had forgotten, and no rule.
+fn is_forgotten_by_caller(card: &Card) -> bool {
+    card.state == State::Forgotten
+        && card.reason.action == "forgotten"
+        && card.reason.actor.as_deref() != Some("policy")
+}
+
 /// The sources of a tenant, and the cards that sum some up.
 #[derive(Default)]
 struct Sources {
     all: Vec<Source>,
     /// By topic and subject.
     by_hash: HashMap<u64, Vec<CardId>>,
-    /// By merge key, in whatever state; the last one where there are several.
+    /// By merge key, in whatever state but archived; the last one where there are several.
     summaries: BTreeMap<String, Card>,
+    /// What a caller has had forgotten: cards that sum it up must not go on doing so.
+    withdrawn: Vec<Source>,
 }
 
 impl<T: ReadBytes> Planner<'_, T> {
@@ -135,7 +148,7 @@ impl<T: ReadBytes> Planner<'_, T> {
         let mut found = Found { work: Work { tenants: 1, ..Work::default() }, ..Found::default() };
         let mut book = RuleBook::new(self.policies);
         let wants = |rule| rules.is_empty() || rules.contains(&rule);
-        let Sources { all, by_hash, mut summaries } = self.sources(&mut found, &mut book)?;
+        let Sources { all, by_hash, mut summaries, withdrawn } = self.sources(&mut found, &mut book)?;
         let mut same: BTreeMap<u128, Vec<CardId>> = BTreeMap::new();
         let mut about: BTreeMap<u128, Vec<CardId>> = BTreeMap::new();
         let mut about_of: HashMap<CardId, &[u128]> = HashMap::new();
@@ -148,11 +161,26 @@ impl<T: ReadBytes> Planner<'_, T> {
             }
             about_of.insert(source.id, &source.about);
         }
+        for source in &withdrawn {
+            if let Some(cluster) = source.same {
+                same.entry(cluster).or_default();
+            }
+            for cluster in &source.about {
+                about.entry(*cluster).or_default();
+            }
+        }
         let mut settled: HashSet<CardId> = HashSet::new();
-        for (cluster, ids) in same {
+        for (cluster, mut ids) in same {
             let key = merge_key(cluster);
-            let present = summaries.remove(&key);
+            let present = self.summary(&key, &mut summaries)?;
             if ids.len() < LEAST && present.is_none() {
+                continue;
+            }
+            let belongs = |source: &Source| source.same == Some(cluster);
+            ids.extend(self.archived_sources(present.as_ref(), belongs, &mut found, &mut book)?);
+            if ids.is_empty() {
+                // Nothing of it is told any more.
+                summaries.extend(present.map(|present| (key, present)));
                 continue;
             }
             let Some(cards) = self.same(&ids, present.is_some())? else { continue };
@@ -168,13 +196,19 @@ impl<T: ReadBytes> Planner<'_, T> {
         let home = |id: &CardId| about_of.get(id)?.iter().find(|cluster| large.contains(cluster)).copied();
         for (cluster, ids) in about {
             let key = merge_key(cluster);
-            let present = summaries.remove(&key);
-            let ids: Vec<CardId> = ids
+            let present = self.summary(&key, &mut summaries)?;
+            let mut ids: Vec<CardId> = ids
                 .into_iter()
                 .filter(|id| !settled.contains(id))
                 .filter(|id| present.is_some() || home(id) == Some(cluster))
                 .collect();
             if (ids.len() < LEAST && present.is_none()) || !wants(Consolidation::Events) {
+                continue;
+            }
+            let belongs = |source: &Source| source.about.contains(&cluster);
+            ids.extend(self.archived_sources(present.as_ref(), belongs, &mut found, &mut book)?);
+            if ids.is_empty() {
+                summaries.extend(present.map(|present| (key, present)));
                 continue;
             }
             let mut cards = Vec::with_capacity(ids.len());
@@ -195,9 +229,13 @@ impl<T: ReadBytes> Planner<'_, T> {
 
     fn sources(&self, found: &mut Found, book: &mut RuleBook<'_>) -> Result<Sources> {
         let mut sources = Sources::default();
-        for card in self.tables.cards(self.tenant, None, false)? {
+        for card in self.tables.cards_in(self.tenant, None, false, |state| state != State::Archived)? {
             let card = card?;
             found.work.cards += 1;
+            // Where archived cards lie must not matter.
+            if card.state == State::Archived {
+                continue;
+            }
             if card.is_consolidated() {
                 let key = card.merge_key.clone().unwrap_or_default();
                 let known = sources.summaries.get(&key);
@@ -206,13 +244,10 @@ impl<T: ReadBytes> Planner<'_, T> {
                 }
                 continue;
             }
-            let over = life(&card).expires(book.of(&card)).is_some_and(|at| at <= self.now);
-            let told = matches!(card.track, Track::Episodic | Track::Semantic)
-                && !card.is_relation()
-                && is_kept(&card, self.now)
-                && !over
-                && by_person(&card);
-            if let Some(source) = told.then(|| Source::of(&card)).flatten() {
+            if is_forgotten_by_caller(&card) {
+                sources.withdrawn.extend(Source::of(&card));
+            }
+            if let Some(source) = self.source(&card, book) {
                 for hash in source.hashes.into_iter().flatten() {
                     sources.by_hash.entry(hash).or_default().push(card.id);
                 }
@@ -220,6 +255,49 @@ impl<T: ReadBytes> Planner<'_, T> {
             }
         }
         Ok(sources)
+    }
+
+    /// What a card adds to clusters, where it is one that may be summed up.
+    fn source(&self, card: &Card, book: &mut RuleBook<'_>) -> Option<Source> {
+        let told = matches!(card.track, Track::Episodic | Track::Semantic)
+            && !card.is_relation()
+            && is_kept(card, self.now)
+            && by_person(card)
+            && life(card).expires(book.of(card)).is_none_or(|at| at > self.now);
+        told.then(|| Source::of(card)).flatten()
+    }
+
+    /// The card that sums up a cluster: one that was met, or an archived one, to which its merge key leads.
+    fn summary(&self, key: &str, met: &mut BTreeMap<String, Card>) -> Result<Option<Card>> {
+        if let Some(met) = met.remove(key) {
+            return Ok(Some(met));
+        }
+        let Some(id) = (self.lookup)(&Lookup::MergeKey(key))? else { return Ok(None) };
+        let found = self.tables.card(self.tenant, id)?;
+        Ok(found.filter(|card| card.state == State::Archived && card.is_consolidated()))
+    }
+
+    /// The archived cards that a card sums up, as far as they belong to its cluster.
+    fn archived_sources(
+        &self,
+        summary: Option<&Card>,
+        belongs: impl Fn(&Source) -> bool,
+        found: &mut Found,
+        book: &mut RuleBook<'_>,
+    ) -> Result<Vec<CardId>> {
+        let mut archived = Vec::new();
+        for id in summary.into_iter().flat_map(sources_of) {
+            let outline = self.tables.outline(self.tenant, id)?;
+            if outline.is_none_or(|card| card.state != State::Archived) {
+                continue;
+            }
+            let Some(card) = self.tables.card(self.tenant, id)? else { continue };
+            found.work.cards += 1;
+            if self.source(&card, book).is_some_and(|source| belongs(&source)) {
+                archived.push(id);
+            }
+        }
+        Ok(archived)
     }
 
     /// The cards that say what the first of them says, told at two moments or more; `None`
@@ -356,13 +434,11 @@ impl<T: ReadBytes> Planner<'_, T> {
     /// in the card that sums them up.
     fn is_withdrawn(&self, summary: &Card) -> Result<bool> {
         for id in sources_of(summary) {
-            let source = self.tables.card(self.tenant, id)?;
-            let by_caller = |card: &Card| {
-                card.state == State::Forgotten
-                    && card.reason.action == "forgotten"
-                    && card.reason.actor.as_deref() != Some("policy")
-            };
-            if source.is_some_and(|source| by_caller(&source)) {
+            // What is forgotten is not cold.
+            let forgotten = |card: &Card| card.state == State::Forgotten;
+            if self.tables.outline(self.tenant, id)?.is_some_and(|card| forgotten(&card))
+                && self.tables.card(self.tenant, id)?.is_some_and(|source| is_forgotten_by_caller(&source))
+            {
                 return Ok(true);
             }
         }

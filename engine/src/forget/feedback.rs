@@ -73,7 +73,7 @@ pub(crate) fn use_card(
     card.last_accessed_at = Some(card.last_accessed_at.map_or(now, |at| at.max(now)));
     card.reinforce(now);
     if card.state != State::Archived {
-        batch.touch(tenant, card)?;
+        batch.touch(tenant, card, now)?;
         return Ok(Affected { id, change: "used" });
     }
     revive(&mut card);

@@ -18,7 +18,7 @@ use crate::forget::policy::OverBudget;
 use crate::forget::resolve::{Budget, Policies, Resolved};
 use crate::index::cache::SlotRef;
 use crate::index::partition::Row;
-use crate::store::{Item, ReadBytes, Tables, TenantId};
+use crate::store::{Item, Lookup, ReadBytes, Tables, TenantId};
 use crate::time::Timestamp;
 use crate::verbs::{Action, Figures, PlanId, PlanItem, Totals, Work};
 
@@ -35,6 +35,9 @@ pub(crate) struct PlanRecord {
     pub(crate) tenants: Vec<TenantPart>,
     pub(crate) totals: Totals,
     pub(crate) policy: String,
+    /// The policy came with the request, and need not be the one in force.
+    #[serde(default)]
+    pub(crate) given: bool,
     pub(crate) notes: Vec<String>,
     pub(crate) work: Work,
 }
@@ -88,6 +91,8 @@ pub(crate) struct Planner<'a, T> {
     pub(crate) most: Most,
     /// The tenant's partitions, where budgets or duplicates need them.
     pub(crate) partitions: &'a dyn Fn(Track) -> Result<SlotRef>,
+    /// Where an exact look-up leads.
+    pub(crate) lookup: &'a dyn Fn(&Lookup<'_>) -> Result<Option<CardId>>,
 }
 
 impl<T: ReadBytes> Planner<'_, T> {

@@ -9,16 +9,40 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 
-use crate::Result;
 use crate::card::{Card, State, Track};
 use crate::forget::due::life;
 use crate::forget::lifecycle::Life;
+use crate::forget::policy::Policy;
 use crate::forget::resolve::{Policies, Resolved};
 use crate::recall::Settings;
+use crate::store::{ReadBytes, STORE, Tables, TenantId};
 use crate::time::Timestamp;
+use crate::{Error, Result};
+
+/// Name of the setting, of the store and of tenants, that holds the policy.
+pub(crate) const POLICY: &str = "policy";
 
 /// Rules that are kept: more categories than an application has, unless it makes them up.
 const KEPT: usize = 4096;
+
+/// The policy kept under a scope.
+pub(crate) fn stored_policy<T: ReadBytes>(tables: &Tables<T>, scope: TenantId) -> Result<Option<Policy>> {
+    if scope != STORE {
+        return tables.setting(scope, POLICY);
+    }
+    let Some(json) = tables.meta(POLICY)? else { return Ok(None) };
+    if json.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice(&json)
+        .map(Some)
+        .map_err(|e| Error::corrupt("table meta key policy", e.to_string()))
+}
+
+/// What holds for a tenant: its own policy over that of the store.
+pub(crate) fn policies_of<T: ReadBytes>(tables: &Tables<T>, tenant: TenantId) -> Result<Policies> {
+    Ok(Policies { store: stored_policy(tables, STORE)?, tenant: stored_policy(tables, tenant)? })
+}
 
 /// The rules that hold for the cards of a tenant.
 #[derive(Debug)]

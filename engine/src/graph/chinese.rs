@@ -44,14 +44,8 @@ fn is_grammar(token: &Token) -> bool {
 }
 
 /// True for a character that is a surname.
-pub(crate) fn is_surname_character(c: char) -> bool {
+pub(super) fn is_surname_character(c: char) -> bool {
     static KNOWN: LazyLock<HashSet<char>> = LazyLock::new(|| SURNAMES.chars().collect());
-    KNOWN.contains(&c)
-}
-
-/// True for a character of which given names are usually made.
-pub(crate) fn is_given_character(c: char) -> bool {
-    static KNOWN: LazyLock<HashSet<char>> = LazyLock::new(|| GIVEN_CHARACTERS.chars().collect());
     KNOWN.contains(&c)
 }
 

@@ -7,6 +7,7 @@
 //!
 //! This room knows nothing of cards, tenants, time, vectors or the store.
 
+mod border;
 mod chinese;
 mod concept;
 mod intent;
@@ -22,7 +23,7 @@ mod statement;
 mod statement_chinese;
 mod words;
 
-pub(crate) use chinese::{is_given_character, is_surname_character};
+pub(crate) use border::{begins_after, ends_before, is_full_name, is_japanese_title, is_title};
 pub use concept::{Concept, ConceptSet, LEXICON_VERSION, asked, concepts};
 pub use intent::{Aim, Intent, Kinds, intent};
 pub use mention::{Kind, Mention, Names, mentions};

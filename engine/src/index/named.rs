@@ -88,6 +88,11 @@ impl NamedRows {
         self.names.get(key).map_or(&[], |rows| &rows.others)
     }
 
+    /// The keys of all names, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(AsRef::as_ref)
+    }
+
     /// Memory used, roughly, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

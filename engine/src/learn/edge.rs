@@ -155,7 +155,7 @@ impl Draft {
             return self.known(batch, tenant, card);
         }
         if counted == before {
-            let card = batch.touch(tenant, card)?;
+            let card = batch.touch(tenant, card, self.now)?;
             let affected = vec![Affected { id: card.id, change: "mentioned" }];
             return self.answer(batch, tenant, card.id, card.version, Outcome::Duplicate, affected);
         }

@@ -73,6 +73,7 @@ enum Verdict {
 impl Draft {
     /// Carries the request out inside the writer's transaction.
     pub(crate) fn run(self, batch: &mut Batch<'_>) -> Result<Remembered> {
+        let now = self.now;
         if let Some(model) = &self.model {
             batch.check_model(model)?;
         }
@@ -110,7 +111,7 @@ impl Draft {
             && batch.lookup(tenant, &Lookup::Idempotency(&key))?.is_none()
         {
             if answer.seq == before {
-                batch.log_lookups(tenant, answer.id)?;
+                batch.log_lookups(tenant, answer.id, now)?;
             }
             batch.set_lookup(tenant, &Lookup::Idempotency(&key), answer.id)?;
             answer.seq = batch.sequence(tenant)?;
@@ -277,7 +278,7 @@ impl Draft {
         let enriched = (&card.summary, &card.entities, &card.tags, &card.attributes, card.pinned)
             != (&before.summary, &before.entities, &before.tags, &before.attributes, before.pinned);
         let (card, change) = match (promoted, enriched) {
-            (false, false) => (batch.touch(tenant, card)?, "mentioned"),
+            (false, false) => (batch.touch(tenant, card, self.now)?, "mentioned"),
             (promoted, _) => {
                 let change = if promoted { "promoted" } else { "merged" };
                 card.reason = Reason { action: change.into(), ..self.card.reason.clone() };

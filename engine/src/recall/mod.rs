@@ -21,6 +21,7 @@ mod evidence;
 mod exclusion;
 mod fuse;
 mod gather;
+mod phrase;
 mod question;
 mod rank;
 pub(crate) mod read;

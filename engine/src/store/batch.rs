@@ -295,13 +295,13 @@ impl<'t> Batch<'t> {
             Some(vector) => {
                 card.vector_version = if vector.is_some() { card.version } else { 0 };
                 let parts = vector.as_deref().map(|vector| (self.generation(), vector));
-                self.put_card(tenant, &card, parts)?;
+                self.put_card(tenant, &card, parts, now)?;
                 self.put_earlier(tenant, &present, own.as_ref().map(OwnVector::parts))?;
                 vector
             }
             None => {
                 card.vector_version = present.vector_version;
-                self.put_card(tenant, &card, None)?;
+                self.put_card(tenant, &card, None, now)?;
                 self.put_earlier(tenant, &present, own.as_ref().map(OwnVector::parts))?;
                 self.tables.vector_of(tenant, (present, own))?.1
             }
@@ -310,11 +310,11 @@ impl<'t> Batch<'t> {
     }
 
     /// Rewrites counters and times of the present version without making a new one.
-    pub(crate) fn touch(&mut self, tenant: TenantId, card: Card) -> Result<Arc<Card>> {
+    pub(crate) fn touch(&mut self, tenant: TenantId, card: Card, now: Timestamp) -> Result<Arc<Card>> {
         let own = self.tables.stored(tenant, card.id)?.and_then(|(_, own)| own);
-        self.put_card(tenant, &card, own.as_ref().map(OwnVector::parts))?;
+        self.put_card(tenant, &card, own.as_ref().map(OwnVector::parts), now)?;
         let (card, vector) = self.tables.vector_of(tenant, (card, own))?;
-        self.log(tenant, ChangeKind::Touch, card, vector, None)
+        self.log_at(tenant, ChangeKind::Touch, card, vector, now)
     }
 
     /// Writes the next version of a card as it was in another store.
@@ -327,13 +327,14 @@ impl<'t> Batch<'t> {
         if let Some((present, own)) = self.tables.stored(tenant, card.id)? {
             self.put_earlier(tenant, &present, own.as_ref().map(OwnVector::parts))?;
         }
-        self.put_card(tenant, card, vector.map(|vector| (self.generation(), vector)))
+        let vector = vector.map(|vector| (self.generation(), vector));
+        self.put_card(tenant, card, vector, card.updated_at)
     }
 
     /// Appends a change as it was in another store; its card must have been restored.
     pub(crate) fn restore_change(&mut self, tenant: TenantId, change: Change) -> Result<()> {
         let (card, version) = (change.card, change.version);
-        self.thaw(tenant, card)?;
+        self.thaw(tenant, card, change.at)?;
         let stored = self
             .tables
             .stored_version(tenant, card, version)?
@@ -357,7 +358,7 @@ impl<'t> Batch<'t> {
     }
 
     /// The exact look-ups that lead to one of some cards, in order of their keys.
-    pub(super) fn lookups_to(
+    pub(crate) fn lookups_to(
         &self,
         tenant: TenantId,
         cards: &HashSet<CardId>,
@@ -400,13 +401,13 @@ impl<'t> Batch<'t> {
     }
 
     /// Logs that only what leads to a card changes: look-ups that follow belong to it.
-    pub(crate) fn log_lookups(&mut self, tenant: TenantId, id: CardId) -> Result<()> {
-        self.thaw(tenant, id)?;
+    pub(crate) fn log_lookups(&mut self, tenant: TenantId, id: CardId, now: Timestamp) -> Result<()> {
+        self.thaw(tenant, id, now)?;
         let Some(stored) = self.tables.stored(tenant, id)? else {
             return Err(Error::NotFound { what: format!("card {id}") });
         };
         let (card, vector) = self.tables.vector_of(tenant, stored)?;
-        self.log(tenant, ChangeKind::Lookups, card, vector, None).map(drop)
+        self.log_at(tenant, ChangeKind::Lookups, card, vector, now).map(drop)
     }
 
     /// The number of a tenant.
@@ -495,9 +496,10 @@ impl<'t> Batch<'t> {
         tenant: TenantId,
         card: &Card,
         vector: Option<VectorParts<'_>>,
+        now: Timestamp,
     ) -> Result<()> {
         // Whatever is written of a cold card, it is written where the others are.
-        self.thaw(tenant, card.id)?;
+        self.thaw(tenant, card.id, now)?;
         let key = keys::card(tenant, card.id);
         self.writes += 1;
         self.tables.put(&key, &record::seal_card(TableId::Cards, &key, card, vector)?)
@@ -526,6 +528,7 @@ impl<'t> Batch<'t> {
         })?
     }
 
+    /// Logs a change that was made when the card was updated last.
     pub(super) fn log(
         &mut self,
         tenant: TenantId,
@@ -534,14 +537,32 @@ impl<'t> Batch<'t> {
         vector: Option<Vec<f32>>,
         payload: Option<Payload>,
     ) -> Result<Arc<Card>> {
-        let change = Change {
-            kind,
-            track: card.track,
-            card: card.id,
-            version: card.version,
-            at: card.updated_at,
-            lookups: Vec::new(),
-        };
+        let at = card.updated_at;
+        self.log_as(tenant, (kind, at), card, vector, payload)
+    }
+
+    /// Logs a change that brings no version, and is made at an instant of its own.
+    pub(super) fn log_at(
+        &mut self,
+        tenant: TenantId,
+        kind: ChangeKind,
+        card: Card,
+        vector: Option<Vec<f32>>,
+        now: Timestamp,
+    ) -> Result<Arc<Card>> {
+        self.log_as(tenant, (kind, now), card, vector, None)
+    }
+
+    fn log_as(
+        &mut self,
+        tenant: TenantId,
+        (kind, at): (ChangeKind, Timestamp),
+        card: Card,
+        vector: Option<Vec<f32>>,
+        payload: Option<Payload>,
+    ) -> Result<Arc<Card>> {
+        let (track, version) = (card.track, card.version);
+        let change = Change { kind, track, card: card.id, version, at, lookups: Vec::new() };
         let card = Arc::new(card);
         self.log_change(tenant, change, card.clone(), vector, payload)?;
         Ok(card)

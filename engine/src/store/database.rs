@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::card::CardId;
 use crate::store::batch::{Batch, META_NEXT_TENANT};
 use crate::store::cold::ColdStore;
 use crate::store::file::{OpenFile, StoreFile};
 use crate::store::io::{Io, IoFile, OpenMode, Reader, at};
-use crate::store::keys::TenantId;
+use crate::store::keys::{Lookup, TenantId};
 use crate::store::lookups::Lookups;
 use crate::store::pages::{Content, Pages};
 use crate::store::tables::{ReadBytes, Tables, storage};
@@ -213,6 +214,17 @@ impl Database {
         &self.lookups
     }
 
+    /// Where an exact look-up leads, for who reads: the card may have changed since the snapshot.
+    pub(crate) fn leads_to<T: ReadBytes>(
+        &self,
+        tables: &Tables<T>,
+        tenant: TenantId,
+        lookup: &Lookup<'_>,
+    ) -> Result<Option<CardId>> {
+        let (upto, _) = tables.last_change(tenant)?;
+        Ok(self.lookups.open(tables, tenant, upto)?.get(&lookup.key()))
+    }
+
     /// The file that is written and read.
     pub(super) fn file(&self) -> &StoreFile {
         &self.file
@@ -242,6 +254,17 @@ impl Database {
     /// Why writes are refused, if they are.
     pub(crate) fn write_failure(&self) -> Option<String> {
         self.writer.failure().or_else(|| self.file.get().check().err().map(|error| error.to_string()))
+    }
+
+    /// Refuses where no write would be taken.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`], which says what to do, after a failed commit or where a page is damaged.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self.writer.failure() {
+            Some(reason) => Err(Error::ReadOnly { reason }),
+            None => self.file.get().check(),
+        }
     }
 
     /// The seam to the file system.

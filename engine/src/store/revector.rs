@@ -10,6 +10,7 @@ use crate::store::batch::Batch;
 use crate::store::keys::TenantId;
 use crate::store::record::{ChangeKind, OwnVector};
 use crate::store::tables::{ReadBytes, Stored, Tables};
+use crate::time::Timestamp;
 
 /// A version of a card whose text was embedded.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +51,7 @@ impl Batch<'_> {
         tenant: TenantId,
         id: CardId,
         embedded: &[Embedded],
+        now: Timestamp,
     ) -> Result<(u64, u64)> {
         let generation = self.tables().generation();
         let Some(present) = self.tables().stored(tenant, id)? else { return Ok((0, 0)) };
@@ -59,7 +61,7 @@ impl Batch<'_> {
             _ => self.tables().stored_earlier(tenant, id)?,
         };
         versions.push(present);
-        self.thaw(tenant, id)?;
+        self.thaw(tenant, id, now)?;
         let mut done = (0, 0);
         for Embedded { version, content, vector } in embedded {
             let named = versions.iter().position(|(card, _)| card.version == *version);
@@ -75,17 +77,17 @@ impl Batch<'_> {
                     card.vector_version = card.version;
                     *own = Some(OwnVector { generation, numbers: numbers.clone() });
                     let card = card.clone();
-                    self.put_version(tenant, current, &versions[at])?;
-                    self.log(tenant, ChangeKind::Vector, card, Some(numbers.clone()), None)?;
+                    self.put_version(tenant, current, &versions[at], now)?;
+                    self.log_at(tenant, ChangeKind::Vector, card, Some(numbers.clone()), now)?;
                     done.0 += 1;
                 }
                 None if stale.is_some() => {
                     versions[at].1 = None;
                     for stored in versions.iter_mut().filter(|(card, _)| card.vector_version == *version) {
                         stored.0.vector_version = 0;
-                        self.put_version(tenant, current, stored)?;
+                        self.put_version(tenant, current, stored, now)?;
                     }
-                    self.log(tenant, ChangeKind::Vector, versions[at].0.clone(), None, None)?;
+                    self.log_at(tenant, ChangeKind::Vector, versions[at].0.clone(), None, now)?;
                     done.1 += 1;
                 }
                 None => {}
@@ -94,10 +96,16 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    fn put_version(&mut self, tenant: TenantId, current: u32, (card, own): &Stored) -> Result<()> {
+    fn put_version(
+        &mut self,
+        tenant: TenantId,
+        current: u32,
+        (card, own): &Stored,
+        now: Timestamp,
+    ) -> Result<()> {
         let vector = own.as_ref().map(OwnVector::parts);
         match card.version == current {
-            true => self.put_card(tenant, card, vector),
+            true => self.put_card(tenant, card, vector, now),
             false => self.put_earlier(tenant, card, vector),
         }
     }

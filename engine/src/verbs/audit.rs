@@ -10,8 +10,11 @@ use crate::verbs::{PlanId, RunId, RunTotals};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Audit {
-    /// Changes before this position of the log; from its end when absent.
+    /// Changes before this position of the log; from its end when absent. Of a tenant only: the store
+    /// has no log of its own.
     pub before: Option<u64>,
+    /// Runs that began before this one, the last of an earlier answer; from the latest when absent.
+    pub before_run: Option<RunId>,
     /// Changes and runs in the answer, of each at most so many, 1 to 1,000; 50 when absent.
     pub limit: Option<usize>,
 }

@@ -305,7 +305,7 @@ fn run(store: &Store, request: Request) -> Result<Value> {
             let Check { erased } = fields(rest)?;
             let report = store.verify(|_| {})?;
             let proof = if erased { Some(store.verify_erased()?) } else { None };
-            let sound = report.is_sound() && proof.as_ref().is_none_or(|proof| proof.found.is_empty());
+            let sound = report.is_sound() && proof.as_ref().is_none_or(|proof| proof.is_complete());
             let mut answer = value(report)?;
             if let Some(proof) = proof {
                 answer["erased"] = value(proof)?;

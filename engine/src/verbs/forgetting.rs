@@ -449,10 +449,20 @@ pub struct Proof {
     pub bytes: u64,
     /// Pieces of erased content that were looked for, as fingerprints.
     pub fingerprints: u64,
-    /// Cards whose content is too short or too uniform to be looked for.
+    /// Cards whose content is too short or too uniform to be looked for, or could not be read.
     pub unprovable: u64,
     /// Places where one was found: file and offset. Empty when the erasure is complete.
     pub found: Vec<String>,
+    /// What is damaged so that the scan could not look into it: nothing is proved of that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+}
+
+impl Proof {
+    /// True when everything could be looked at and nothing was found.
+    pub fn is_complete(&self) -> bool {
+        self.found.is_empty() && self.damaged.is_empty()
+    }
 }
 
 /// Answer of `wipe`.
@@ -466,6 +476,10 @@ pub struct Wiped {
     pub log_positions: u64,
     /// Records of all kinds that were removed.
     pub records: u64,
+    /// What of it was damaged, at most 100 places. It is removed like the rest, and what it said is not
+    /// known: the scan could not look for it, and counts its cards as `unprovable`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
     /// The scan of all files after it.
     pub proof: Proof,
 }

@@ -652,3 +652,61 @@ fn a_chinese_name_that_goes_on_is_somebody_else_and_is_shown() {
     let whole = Forget { about: Some("张伟丽".into()), ..Forget::default() };
     assert_eq!(tenant.forget(whole).unwrap().forgotten, [other]);
 }
+
+/// Where a script has no blanks between words a name is taken where it has a border on either side. What may
+/// be somebody else stays and is shown, however the name came to stand there.
+#[test]
+fn names_without_blanks_around_them_are_taken_whole() {
+    type Texts = &'static [&'static str];
+    let cases: [(&str, Texts, Texts, Texts); 3] = [
+        (
+            "김민수",
+            &["김민수는 부산에 산다", "어제 김민수씨와 점심을 먹었다", "회의에 온 사람: 김민수"],
+            &["김민수정은 의사다", "박김민수가 노래한다"],
+            &["민수는 서울에 산다"],
+        ),
+        (
+            "李雷",
+            &["李雷喜欢打篮球", "昨天遇到了李雷", "李雷和韩梅梅是同学"],
+            &["木子李雷达很好用", "李雷达买了一台电脑"],
+            &["李小雷是医生"],
+        ),
+        (
+            "张伟",
+            &["张伟喜欢喝茶", "我的朋友张伟"],
+            &["张伟丽买了一辆车"],
+            // Of the last one the rules of names say that it is somebody else.
+            &["张大伟去了上海", "今天见到张伟丽"],
+        ),
+    ];
+    for (name, meant, doubtful, others) in cases {
+        let fixture = Fixture::words_only();
+        let tenant = fixture.tenant("t");
+        let ids = |texts: Texts| texts.iter().map(|text| say(&tenant, text).id).collect::<Vec<_>>();
+        // That the name is known makes it no surer where it stands.
+        let known = Remember { entities: vec![name.into()], ..text("someone new") };
+        let mut taken = vec![tenant.remember(known).unwrap().id];
+        taken.extend(ids(meant));
+        let mut left = ids(doubtful);
+        let kept = ids(others);
+        // Tags, keys and facts are no surer than the text.
+        let field = match name {
+            "김민수" => "김민수정",
+            "李雷" => "李雷达",
+            _ => "张伟丽",
+        };
+        let tagged = Remember { tags: vec![field.into()], ..text("a note on the shelf") };
+        left.push(tenant.remember(tagged).unwrap().id);
+        let whole = Remember { tags: vec![name.into()], ..text("a note on the door") };
+        taken.push(tenant.remember(whole).unwrap().id);
+        for dry_run in [true, false] {
+            let about = Forget { about: Some(name.into()), dry_run, ..Forget::default() };
+            let answer = tenant.forget(about).unwrap();
+            assert_eq!(answer.forgotten, taken, "{name}: {answer:?}");
+            let skipped: Vec<_> = answer.skipped.iter().map(|skipped| (skipped.id, &*skipped.why)).collect();
+            let expected: Vec<_> = left.iter().map(|id| (*id, "longer_name")).collect();
+            assert_eq!(skipped, expected, "{name}: {answer:?}");
+        }
+        assert!(left.iter().chain(&kept).all(|id| get(&tenant, *id).is_ok()), "{name}");
+    }
+}

@@ -26,7 +26,7 @@
 //! | empty, blank and huge content | whole or refused | [`hostile`] | `content_is_whole_or_refused`, `a_raised_limit_takes_a_megabyte_whole`, `an_empty_store_answers_with_an_empty_list` |
 //! | what grows by repetition, is nested deep or named twice | bounds hold, and what is stored can be read | [`hostile`] | `what_grows_by_telling_again_*`, `what_could_not_be_read_again_is_refused`, `a_track_named_twice_is_searched_once` |
 //! | a large tenant beside a small one; a rare tag | k asked, k there, k returned | [`tenants`] | `ten_thousand_cards_of_one_tenant_leave_another_its_five` |
-//! | a canary in another tenant | a tenant answers as though it were alone | [`tenants`] | `a_tenant_answers_as_though_it_were_alone`, `a_cursor_*`, `equal_keys_of_two_tenants_do_not_meet` |
+//! | a canary in another tenant | a tenant answers as though it were alone | [`tenants`] | `a_tenant_answers_as_though_it_were_alone`, `a_cursor_*`, `equal_keys_of_two_tenants_do_not_meet`, `a_wipe_or_a_run_of_one_tenant_is_no_change_of_another` |
 //! | filter operators | every read agrees with brute force | [`filters`] | `every_read_agrees_*`, `pages_join_to_the_whole_in_every_order`, `unknown_fields_and_operators_are_errors` |
 //! | expiry with nothing sweeping | expired is gone at that instant, everywhere | [`times`] | `a_card_is_gone_*`, `a_thousand_expired_cards_*`, `at_any_instant_*`, `an_expired_statement_*`, `of_two_expiries_*` |
 //! | a policy's time to live and fading with nothing sweeping | age is judged by each read at its instant, everywhere | [`lifecycle`] | all of the module |

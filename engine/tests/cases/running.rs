@@ -44,6 +44,47 @@ fn a_run_takes_no_more_cards_than_are_still_too_many() {
     assert_eq!(tenant.count(&Count::default()).unwrap(), 20);
 }
 
+/// What the policy allows when a run is carried out holds, where that is more than the plan says: between
+/// plan and run, and between two pieces of a run.
+#[test]
+fn a_budget_that_was_raised_meanwhile_is_kept_to() {
+    for (later, applied) in [
+        (json!({ "max_cards": 250 }), 50),
+        (json!({ "max_cards": "unlimited" }), 0),
+        // Where it allows less, the plan says what is done.
+        (json!({ "max_cards": 10 }), 280),
+    ] {
+        let fixture = Fixture::words_only();
+        let tenant = fixture.tenant("t");
+        for n in 0..300 {
+            say(&tenant, &format!("Crate {n} holds part {n}"));
+        }
+        let rule = |max: &serde_json::Value| {
+            let mut rule = json!({ "fade_below": 0.0, "archive_after": "never" });
+            rule["max_cards"] = max["max_cards"].clone();
+            json!({ "defaults": rule })
+        };
+        tenant.set_policy(Some(&rule(&json!({ "max_cards": 20 })))).unwrap();
+        let plan = tenant.plan(&MakePlan { consent: true, ..MakePlan::default() }).unwrap();
+        assert_eq!(plan.totals.items, 280);
+        tenant.set_policy(Some(&rule(&later))).unwrap();
+        let run = tenant.apply(Apply { plan: Some(plan.plan), ..Apply::default() }).unwrap();
+        assert_eq!((run.totals.applied, run.totals.skipped), (applied, 280 - applied), "{later}");
+        assert!(run.skipped.iter().all(|skipped| skipped.why == "within_budget"), "{later}");
+        assert_eq!(tenant.count(&Count::default()).unwrap(), 300 - applied, "{later}");
+    }
+    // A policy that came with the request is not the one in force, and that has no say.
+    let fixture = Fixture::words_only();
+    let tenant = fixture.tenant("t");
+    for n in 0..30 {
+        say(&tenant, &format!("Crate {n} holds part {n}"));
+    }
+    let policy = Some(json!({ "defaults": { "max_cards": 20 } }));
+    let plan = tenant.plan(&MakePlan { consent: true, policy, ..MakePlan::default() }).unwrap();
+    let run = tenant.apply(Apply { plan: Some(plan.plan), ..Apply::default() }).unwrap();
+    assert_eq!((run.totals.applied, run.totals.skipped), (10, 0));
+}
+
 #[test]
 fn budgets_that_overlap_are_each_judged_by_what_is_left() {
     let fixture = Fixture::words_only();
@@ -195,9 +236,12 @@ fn who_did_what_is_told_from_the_end() {
     );
     assert_eq!(audited.changes[0].why.as_deref(), Some("wrong"));
     assert_eq!((audited.runs.len(), audited.runs[0].actor.as_deref()), (1, Some("Otto")));
-    let page = tenant.audit(&Audit { before: Some(2), limit: Some(1) }).unwrap();
+    let page = tenant.audit(&Audit { before: Some(2), limit: Some(1), ..Audit::default() }).unwrap();
     assert_eq!(page.changes.iter().map(|change| change.seq).collect::<Vec<_>>(), [1]);
-    assert_eq!(tenant.audit(&Audit { before: None, limit: Some(0) }).unwrap_err().field(), Some("limit"));
+    assert_eq!(
+        tenant.audit(&Audit { limit: Some(0), ..Audit::default() }).unwrap_err().field(),
+        Some("limit")
+    );
     // The store's own runs are those of plans over several tenants.
     assert!(fixture.store.audit(&Audit::default()).unwrap().runs.is_empty());
     fixture.store.set_policy(Some(&json!({ "preset": "assistant" }))).unwrap();
@@ -211,4 +255,47 @@ fn who_did_what_is_told_from_the_end() {
     assert!(status.last_run.is_some() && !status.running && status.applied > 0, "{status:?}");
     let answer = execute(&fixture.store, r#"{"verb":"audit","tenant":"t","limit":1}"#);
     assert_eq!(answer["changes"].as_array().map(Vec::len), Some(1), "{answer}");
+}
+
+/// Pages of runs join to the whole, of a tenant and of the store, whose audit has no log to page.
+#[test]
+fn runs_are_told_page_by_page() {
+    let fixture = Fixture::words_only();
+    let tenant = fixture.tenant("t");
+    for n in 0..7 {
+        let id = say(&tenant, &format!("Crate {n} holds part {n}")).id;
+        tenant.forget(forget(id)).unwrap();
+        if n % 2 == 0 {
+            fixture.pass("1h");
+        }
+    }
+    fixture.store.set_policy(Some(&json!({ "preset": "assistant" }))).unwrap();
+    for n in 0..5 {
+        say(&tenant, &format!("Box {n} holds part {n}"));
+        fixture.pass("400d");
+        execute(&fixture.store, r#"{"verb":"maintain"}"#);
+    }
+    type Ask<'a> = &'a dyn Fn(&Audit) -> memcards::Result<memcards::Audited>;
+    let (of_tenant, of_store) = (|r: &Audit| tenant.audit(r), |r: &Audit| fixture.store.audit(r));
+    let asks: [(Ask<'_>, usize); 2] = [(&of_tenant, 7), (&of_store, 5)];
+    for (ask, runs) in asks {
+        let whole: Vec<_> = ask(&Audit::default()).unwrap().runs.iter().map(|run| run.run).collect();
+        assert_eq!(whole.len(), runs);
+        let mut pages = Vec::new();
+        loop {
+            let request = Audit { before_run: pages.last().copied(), limit: Some(2), ..Audit::default() };
+            let page = ask(&request).unwrap().runs;
+            if page.is_empty() {
+                break;
+            }
+            pages.extend(page.iter().map(|run| run.run));
+        }
+        assert_eq!(pages, whole);
+    }
+    let error = fixture.store.audit(&Audit { before: Some(3), ..Audit::default() }).unwrap_err();
+    assert_eq!((error.code(), error.field()), ("invalid_argument", Some("before")));
+    // Of another scope no run is there.
+    let theirs = tenant.audit(&Audit::default()).unwrap().runs[0].run;
+    let error = fixture.store.audit(&Audit { before_run: Some(theirs), ..Audit::default() }).unwrap_err();
+    assert_eq!(error.code(), "not_found");
 }

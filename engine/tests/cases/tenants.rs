@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use memcards::card::{CardId, Fact, Link, LinkKind, Track};
+use memcards::exchange::Export;
 use memcards::{
-    Clock, Correct, Count, Entity, Forget, Get, History, List, ManualClock, Options, Recall, Relate,
-    Remember, Restore, Result, Store, Tenant, Walk,
+    Apply, Audit, Clock, Correct, Count, Entity, Forget, Get, History, List, MakePlan, ManualClock, Options,
+    Recall, Relate, Remember, Restore, Result, Store, Tenant, Walk, Wipe, execute,
 };
 use proptest::prelude::*;
 use serde::Serialize;
@@ -306,4 +307,40 @@ fn equal_keys_of_two_tenants_do_not_meet() {
         let card = get(&fixture.tenant(name), id).unwrap();
         assert_eq!((card.version, card.links.len()), (1, 0));
     }
+}
+
+/// What one tenant has removed, or a rule has archived of it, moves nothing in another one's log, from which its
+/// identifiers come: not even where that one has enough archived cards to be moved to the cold tier.
+#[test]
+fn a_wipe_or_a_run_of_one_tenant_is_no_change_of_another() {
+    let fixture = Fixture::words_only();
+    let (anna, bert, carl) = (fixture.tenant("anna"), fixture.tenant("bert"), fixture.tenant("carl"));
+    for tenant in [&anna, &bert, &carl] {
+        for n in 0..100 {
+            say(tenant, &format!("Crate {n} of {} holds part {n}", tenant.name()));
+        }
+    }
+    fixture.pass("60d");
+    let archive = json!({ "defaults": { "archive_after": "30d", "fade_below": 0.0 } });
+    let request = MakePlan { policy: Some(archive.clone()), consent: true, ..MakePlan::default() };
+    let plan = bert.plan(&request).unwrap().plan;
+    assert_eq!(bert.apply(Apply { plan: Some(plan), ..Apply::default() }).unwrap().totals.applied, 100);
+    let seen = || {
+        let mut exported = Vec::new();
+        let what = Export { tenant: Some("bert".into()), vectors: true, ..Export::default() };
+        fixture.store.export(&mut exported, &what, |_| {}).unwrap();
+        let audited = bert.audit(&Audit { limit: Some(300), ..Audit::default() }).unwrap();
+        (bert.statistics().unwrap(), audited, bert.tiers().unwrap(), exported)
+    };
+    let before = seen();
+    let policy = json!({ "defaults": archive["defaults"], "limits": { "share": 1.0 } });
+    carl.set_policy(Some(&policy)).unwrap();
+    execute(&fixture.store, r#"{"verb":"maintain"}"#);
+    assert_eq!(carl.statistics().unwrap().states.get("archived"), Some(&100));
+    assert!(fixture.store.cold_statistics().unwrap().cards >= 100, "those of the run are cold");
+    assert!(seen() == before, "after a run");
+    assert!(anna.wipe(Wipe { confirm: "anna".into() }).unwrap().proof.is_complete());
+    assert!(seen() == before, "after a wipe");
+    let (_, audited, ..) = before;
+    assert_eq!(say(&bert, "One more crate").seq, audited.changes[0].seq + 1);
 }

@@ -1,8 +1,8 @@
 //! Damage in a segment is named; the rest stays readable.
 
-use memcards::{Get, Remember};
+use memcards::{Get, Remember, Wipe};
 
-use crate::{EVERYTHING, World, archived, ask, first, segments};
+use crate::{EVERYTHING, World, archived, ask, export, first, segments, sound};
 
 #[test]
 fn damage_names_its_file_and_place() {
@@ -93,4 +93,66 @@ fn a_damaged_segment_does_not_keep_the_rest_from_being_compacted() {
     assert!(store.compact(|_| {}).unwrap().damaged.is_empty());
     assert!(store.verify(|_| {}).unwrap().is_sound());
     assert!(!segments(&world.directory).contains(&files[0]));
+}
+
+/// Whatever has become of its segment: the tenant goes, and the answer says what could not be read. A
+/// damaged segment of somebody else's stays as it is, and the proof names it.
+#[test]
+fn a_damaged_segment_does_not_keep_its_tenant() {
+    for damaged in ["anna", "bert"] {
+        for what in ["block", "header", "short", "gone"] {
+            let directory = tempfile::tempdir().unwrap();
+            let world = World::new(directory.path());
+            let store = world.open();
+            for name in ["anna", "bert"] {
+                archived(&world, &store, name, 100);
+            }
+            let before = {
+                store
+                    .tenant("carl")
+                    .unwrap()
+                    .remember(Remember { content: "A parrot".into(), ..Remember::default() })
+                    .unwrap();
+                store.freeze(None, None).unwrap();
+                export(&store).len()
+            };
+            drop(store);
+            let files = segments(&world.directory);
+            assert_eq!(files.len(), 2);
+            let file = &files[usize::from(damaged == "bert")];
+            let mut bytes = std::fs::read(file).unwrap();
+            let length = bytes.len();
+            match what {
+                "block" => bytes[length - 10] ^= 1,
+                "header" => bytes[60] ^= 1,
+                _ => bytes.truncate(length / 2),
+            }
+            match what {
+                "gone" => std::fs::remove_file(file).unwrap(),
+                _ => std::fs::write(file, &bytes).unwrap(),
+            }
+            let store = world.open();
+            let tenant = store.tenant("anna").unwrap();
+            let wiped = tenant.wipe(Wipe { confirm: "anna".into() }).unwrap();
+            assert_eq!(wiped.cards, 100, "{damaged} {what}");
+            let lost = wiped.damaged.len();
+            assert_eq!(lost > 0, damaged == "anna", "{damaged} {what}: {wiped:?}");
+            assert_eq!(wiped.proof.unprovable > 0, lost > 0, "{damaged} {what}: {wiped:?}");
+            assert!(wiped.damaged.iter().all(|place| place.contains(&file.display().to_string())));
+            // The two say the same. Of what cannot be read it is not known that it is the other one's.
+            let theirs = |place: &String| damaged == "bert" && place.contains("00000002");
+            assert!(wiped.proof.found.iter().all(theirs), "{damaged} {what}: {wiped:?}");
+            assert_eq!(wiped.proof.is_complete(), damaged == "anna", "{damaged} {what}: {wiped:?}");
+            assert!(!files[0].exists() && tenant.create().unwrap());
+            if damaged == "anna" {
+                sound(&store);
+                assert!(export(&store).len() < before);
+                assert!(store.verify_erased().unwrap().is_complete());
+            } else {
+                assert_eq!(file.exists(), what != "gone");
+                assert!(!store.verify_erased().unwrap().is_complete());
+                assert!(!store.verify(|_| {}).unwrap().is_sound());
+            }
+        }
+    }
 }

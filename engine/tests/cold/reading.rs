@@ -1,8 +1,13 @@
 //! Cold cards read as if they had stayed where they were.
 
-use memcards::{Action, Count, Get, Include, List, MakePlan, Order, Recall, Simulate, Store};
+use memcards::{
+    Action, Consolidate, Count, Forget, Get, Include, List, MakePlan, Order, Recall, Remember, Simulate,
+    Store,
+};
 
-use crate::{EVERYTHING, World, archived, ask, at, content, export, first, get, history, segments, sound};
+use crate::{
+    EVERYTHING, World, archive, archived, ask, at, content, export, first, get, history, segments, sound,
+};
 
 #[test]
 fn nothing_is_lost_by_freezing() {
@@ -199,4 +204,82 @@ fn a_compaction_leaves_no_queue_of_cold_cards() {
     world.pass(400);
     assert_eq!(due(&store), (vec![hot], 1));
     sound(&store);
+}
+
+/// A preference, told in a conversation.
+fn tea(session: &str) -> Remember {
+    Remember {
+        content: "I prefer tea with milk.".into(),
+        session: Some(session.into()),
+        turn: Some(1),
+        ..Remember::default()
+    }
+}
+
+/// What ages, counts and sums up looks at stubs: that no segment can be read any more takes nothing from it.
+/// Cold cards begin no summary; those that are summed up stay so.
+#[test]
+fn counting_and_summing_up_read_no_cold_card() {
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let (tenant, _) = archived(&world, &store, "anna", 300);
+    store.freeze(None, None).unwrap();
+    for session in ["s1", "s2", "s3"] {
+        tenant.remember(tea(session)).unwrap();
+        world.pass(1);
+    }
+    let before = (tenant.statistics().unwrap(), tenant.tiers().unwrap());
+    assert!(before.0.states["archived"] == 300, "{:?}", before.0);
+    drop((tenant, store));
+    for file in segments(&world.directory) {
+        std::fs::remove_file(file).unwrap();
+    }
+    let store = world.open();
+    let tenant = store.tenant("anna").unwrap();
+    assert_eq!((tenant.statistics().unwrap(), tenant.tiers().unwrap()), before);
+    let days = Simulate { days: 30, ..Simulate::default() };
+    assert_eq!(tenant.simulate(&days).unwrap().cards, 303);
+    let summed = tenant.consolidate(Consolidate::default()).unwrap();
+    assert_eq!((summed.planned.totals.items, summed.planned.work.cards), (1, 3), "{summed:?}");
+    assert_eq!(summed.done.map(|done| done.applied), Some(1));
+    assert!(tenant.consolidate(Consolidate::default()).unwrap().done.is_none());
+}
+
+/// A card that sums others up goes on from them when they and itself are cold.
+#[test]
+fn what_is_summed_up_stays_so_in_the_cold_tier() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut all = Vec::new();
+    for frozen in [false, true] {
+        let world = World::new(&directory.path().join(format!("{frozen}")));
+        std::fs::create_dir(directory.path().join(format!("{frozen}"))).unwrap();
+        let store = world.open();
+        let tenant = store.tenant("anna").unwrap();
+        for session in ["s1", "s2", "s3"] {
+            tenant.remember(tea(session)).unwrap();
+            world.pass(1);
+        }
+        let consolidate = || tenant.consolidate(Consolidate::default()).unwrap();
+        assert_eq!(consolidate().planned.totals.items, 1);
+        world.pass(60);
+        archive(&tenant, 4);
+        if frozen {
+            assert_eq!(store.freeze(None, Some(1)).unwrap().cards, 4);
+        }
+        assert!(consolidate().planned.items.is_empty());
+        // One more: together with the three that are cold.
+        let fourth = tenant.remember(tea("s4")).unwrap().id;
+        let more = consolidate().planned.items;
+        assert_eq!(more.len(), 1, "{frozen}: {more:?}");
+        let summary = more[0].item.into.expect("the card that is there already");
+        assert_eq!(get(&tenant, summary).links.len(), 4, "{frozen}");
+        // A source is forgotten by its owner: its words do not live on.
+        tenant.forget(Forget { id: Some(fourth), ..Forget::default() }).unwrap();
+        consolidate();
+        assert_eq!(get(&tenant, summary).links.len(), 3, "{frozen}");
+        sound(&store);
+        all.push(history(&tenant, summary).versions.len());
+    }
+    assert_eq!(all[0], all[1]);
 }

@@ -123,3 +123,30 @@ fn segments_are_made_anew_and_put_together() {
     drop((tenant, store));
     assert!(export(&world.open()) == exported);
 }
+
+/// Whatever brings a card back: the log says when that was, not when its versions were made.
+#[test]
+fn the_log_says_when_a_card_came_back() {
+    use memcards::{Audit, Clock};
+    let directory = tempfile::tempdir().unwrap();
+    let world = World::new(directory.path());
+    let store = world.open();
+    let (tenant, ids) = archived(&world, &store, "anna", 80);
+    store.freeze(None, None).unwrap();
+    world.pass(30);
+    let used = Feedback { used: vec![ids[0]], ..Feedback::default() };
+    tenant.feedback(used).unwrap();
+    let corrected = Correct { id: ids[3], summary: Some("anew".into()), ..Correct::default() };
+    tenant.correct(corrected).unwrap();
+    let now = world.clock.now();
+    let changes = tenant.audit(&Audit::default()).unwrap().changes;
+    let thawed: Vec<_> = changes.iter().filter(|change| change.kind == "thaw").collect();
+    // Each of the two has an earlier version and one that archived it.
+    assert_eq!(thawed.len(), 6, "{changes:?}");
+    assert!(thawed.iter().all(|change| change.at == now), "{thawed:?}");
+    // Being counted is noted when it happens, too.
+    world.pass(1);
+    tenant.feedback(Feedback { used: vec![ids[0]], ..Feedback::default() }).unwrap();
+    let last = tenant.audit(&Audit::default()).unwrap().changes.remove(0);
+    assert_eq!((last.kind, last.at), ("touch", world.clock.now()));
+}

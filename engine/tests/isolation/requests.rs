@@ -200,7 +200,7 @@ impl Side {
             }
             (_, "plan") => Self::few(&self.plans),
             (_, "digest") => Self::few(&self.digests).into_iter().chain(self.texts()).collect(),
-            (_, "run") => Self::few(&self.runs),
+            (_, "run" | "before_run") => Self::few(&self.runs),
             (_, "cursor") => self.cursors.iter().map(|cursor| cursor.as_str().into()).collect(),
             (_, "vector") => self.vectors(),
             (_, "track") => names(&["episodic", "semantic", "entity", "procedural"]),

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use memcards::card::{Card, CardId};
-use memcards::{Correct, Forget, Get, History, Include, List, Options, Recall, Remember, Store, Tenant};
+use memcards::{
+    Correct, Forget, Get, History, Include, List, Options, Recall, Remember, Store, Tenant, Wipe,
+};
 
 use crate::{EVERYTHING, everything, options};
 
@@ -289,4 +291,45 @@ fn a_repair_makes_index_files_anew() {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, sound).unwrap();
     }
+}
+
+/// Beside a damaged page nothing is written: a wipe is refused, and says that `repair` goes first.
+/// Where that can save everything the tenant goes afterwards.
+#[test]
+fn a_wipe_beside_a_damaged_page_waits_for_the_repair() {
+    let directory = tempfile::tempdir().unwrap();
+    filled(directory.path());
+    let bytes = std::fs::read(directory.path().join("memcards.redb")).unwrap();
+    let (mut refused, mut wiped, mut repaired) = (0, 0, 0);
+    for page in 1..bytes.len() / 4096 {
+        let mut damaged = bytes.clone();
+        damaged[page * 4096 + 77] ^= 8;
+        let copy = directory.path().join(format!("copy-{page}"));
+        std::fs::create_dir(&copy).unwrap();
+        std::fs::write(copy.join("memcards.redb"), &damaged).unwrap();
+        let Ok(store) = open(&copy, false) else { continue };
+        let wipe = |store: &Store| store.tenant("anna").unwrap().wipe(Wipe { confirm: "anna".into() });
+        match wipe(&store) {
+            Ok(answer) => {
+                wiped += 1;
+                assert!(answer.proof.is_complete() && answer.damaged.is_empty(), "page {page}: {answer:?}");
+            }
+            Err(error) => {
+                refused += 1;
+                assert_eq!(error.code(), "read_only", "page {page}: {error}");
+                assert!(error.to_string().contains("memcards repair"), "page {page}: {error}");
+                let kept = store.repair(|_| {}).unwrap().kept;
+                drop(store);
+                // A file that was written anew takes writes again.
+                if kept.is_some() {
+                    repaired += 1;
+                    let store = open(&copy, false).unwrap();
+                    assert!(wipe(&store).unwrap().damaged.is_empty(), "page {page}");
+                }
+            }
+        }
+        std::fs::remove_dir_all(&copy).unwrap();
+    }
+    println!("{refused} refused, of these {repaired} after a repair; {wiped} wiped");
+    assert!(refused > 5 && wiped > 5 && repaired > 0);
 }

@@ -338,6 +338,11 @@ pub(super) fn file_name(number: u64) -> String {
     format!("{number:016x}.seg")
 }
 
+/// True for a file with the name of a segment, complete or not.
+pub(super) fn is_segment_file(path: &Path) -> bool {
+    number_of(path).is_some()
+}
+
 /// The number in the name of a segment file, and whether the name is that of a complete one;
 /// `None` for files that are not ours.
 fn number_of(path: &Path) -> Option<(u64, bool)> {

@@ -33,12 +33,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::cold::Segment;
-use crate::store::Database;
 use crate::store::io::{at, write_file};
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::mapped::Mapped;
 use crate::store::record;
 use crate::store::tables::{ReadBytes, Tables};
+use crate::store::{Damaged, Database};
 use crate::{Error, Result};
 use files::{COLD_DIRECTORY, file_name, tenant_directory};
 
@@ -190,25 +190,32 @@ impl Database {
     }
 
     /// Every text that a tenant's segments hold, decompressed: what a search of the files for
-    /// something erased cannot see. Gives a place with each.
+    /// something erased cannot see. Gives a place with each. What is damaged is noted and passed
+    /// over.
     ///
     /// # Errors
-    /// When the store cannot be read, or a segment is damaged; `visit` may end it, too.
+    /// When the store cannot be read; `visit` may end it, too.
     pub(crate) fn cold_texts(
         &self,
         tenant: TenantId,
+        damaged: &mut Damaged,
         mut visit: impl FnMut(&str, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let tables = self.read()?;
         for (number, _) in tables.segments(tenant)? {
             let key = (tenant, number);
-            let segment = self.cold().segment(key)?;
-            let damaged = |error| self.cold().damaged(key, error);
+            let Some(segment) = damaged.beside(self.cold().segment(key))? else { continue };
+            let named = |error| self.cold().damaged(key, error);
             let place = |what: &str| format!("{}, {what}", self.cold().path(key).display());
-            visit(&place("terms"), segment.strings().map_err(damaged)?)?;
-            visit(&place("dictionary"), segment.dictionary().map_err(damaged)?)?;
+            for (what, bytes) in [("terms", segment.strings()), ("dictionary", segment.dictionary())] {
+                if let Some(bytes) = damaged.beside(bytes.map_err(named))? {
+                    visit(&place(what), bytes)?;
+                }
+            }
             for (block, number) in segment.blocks().zip(0u32..) {
-                visit(&place(&format!("block {number}")), block.map_err(damaged)?.text())?;
+                if let Some(block) = damaged.beside(block.map_err(named))? {
+                    visit(&place(&format!("block {number}")), block.text())?;
+                }
             }
         }
         Ok(())
@@ -240,5 +247,20 @@ impl Database {
             at(&cold, self.io().sync_directory(&cold))?;
         }
         Ok(())
+    }
+
+    /// Removes what [`Database::copy_segments`] has made, and directories that are empty then.
+    pub(super) fn remove_copied_segments(&self, to: &Path) -> std::io::Result<()> {
+        let (io, cold) = (self.io(), to.join(COLD_DIRECTORY));
+        if !io.exists(&cold) {
+            return Ok(());
+        }
+        for directory in io.list(&cold)?.iter().filter(|path| io.is_directory(path)) {
+            for file in io.list(directory)?.iter().filter(|path| files::is_segment_file(path)) {
+                io.remove(file)?;
+            }
+            io.remove_directory(directory)?;
+        }
+        io.remove_directory(&cold)
     }
 }

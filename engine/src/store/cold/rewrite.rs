@@ -15,6 +15,7 @@ use crate::store::cold::freeze::{Progress, segment_number};
 use crate::store::cold::{OpenSegment, SegmentKey, SegmentRecord, dead_key};
 use crate::store::database::Database;
 use crate::store::keys::{TableId, TenantId};
+use crate::store::readable::Damaged;
 use crate::store::record;
 use crate::store::tables::{ReadBytes, Tables};
 use crate::{Error, Result};
@@ -33,21 +34,6 @@ pub struct Rewritten {
     /// What is wrong with segments that should have been made anew and are left as they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
-}
-
-impl Rewritten {
-    /// What `work` gives; `None` where it meets damage, which is noted.
-    fn unless_damaged<T>(&mut self, work: Result<T>) -> Result<Option<T>> {
-        match work {
-            Ok(done) => Ok(Some(done)),
-            Err(Error::Corrupt { place, detail }) => {
-                tracing::warn!(place, detail, "a damaged segment of the cold tier is left as it is");
-                self.damaged.push(format!("{place}: {detail}"));
-                Ok(None)
-            }
-            Err(other) => Err(other),
-        }
-    }
 }
 
 /// Where a card stood before, and where it stands in the new segment.
@@ -125,9 +111,10 @@ impl Database {
         let tables = self.read()?;
         let mut segments = tables.segments(tenant)?;
         self.cold().remove_unlisted(tenant, |number| segments.iter().any(|(other, _)| *other == number))?;
+        let mut met = Damaged::default();
         let (mut erased, mut damaged) = (HashSet::new(), HashSet::new());
         for (number, listed) in segments.iter().filter(|(_, listed)| listed.dead > 0) {
-            match done.unless_damaged(self.holds_erased(&tables, (tenant, *number), listed))? {
+            match met.beside(self.holds_erased(&tables, (tenant, *number), listed))? {
                 Some(true) => {
                     erased.insert(*number);
                 }
@@ -148,7 +135,7 @@ impl Database {
                     groups.extend(group.into_iter().map(|segment| vec![segment]));
                     continue;
                 }
-                made => done.unless_damaged(made)?,
+                made => met.beside(made)?,
             };
             let Some(made) = made else { continue };
             done.bytes_before += group.iter().map(|(_, listed)| listed.bytes).sum::<u64>();
@@ -158,6 +145,7 @@ impl Database {
             done.made += u64::from(made > 0);
             done.bytes_after += made;
         }
+        done.damaged = met.places;
         Ok(done)
     }
 

@@ -6,15 +6,16 @@ use crate::store::batch::Batch;
 use crate::store::cold::{SegmentRecord, Stub, dead_key};
 use crate::store::keys::{self, TableId, TenantId};
 use crate::store::record::{self, ChangeKind};
+use crate::time::Timestamp;
 
 impl Batch<'_> {
     /// Puts all versions of a card back, if it is cold: from here on it is as it was before it
-    /// became so. Each version is a change of its own, for the partitions to take in.
+    /// became so. Each version is a change of its own, made at `now`, for the partitions to take in.
     ///
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) when its records are damaged; then nothing is
     /// written.
-    pub(in crate::store) fn thaw(&mut self, tenant: TenantId, id: CardId) -> Result<bool> {
+    pub(in crate::store) fn thaw(&mut self, tenant: TenantId, id: CardId, now: Timestamp) -> Result<bool> {
         let Some(stub) = self.tables().stub(tenant, id)? else { return Ok(false) };
         let records = self.tables().cold_records(tenant, id, &stub)?;
         let stored = self.tables().open_cold(tenant, id, &records)?;
@@ -28,7 +29,7 @@ impl Batch<'_> {
         self.leave_segment(tenant, &stub, false)?;
         for stored in stored {
             let (card, vector) = self.tables().vector_of(tenant, stored)?;
-            self.log(tenant, ChangeKind::Thaw, card, vector, None)?;
+            self.log_at(tenant, ChangeKind::Thaw, card, vector, now)?;
         }
         Ok(true)
     }
