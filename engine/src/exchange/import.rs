@@ -101,7 +101,8 @@ impl Store {
                 Line::Tenant { tenant, created_at } => {
                     import.flush(&mut pending)?;
                     import.let_go()?;
-                    import.start_tenant(&tenant, created_at)?;
+                    let handle = self.tenant(&tenant).map_err(|e| wrong(e.to_string()))?;
+                    import.start_tenant(handle.name().to_owned(), created_at)?;
                 }
                 Line::Change(change) if import.is_wiped => {
                     import.answer.erased += u64::from(change.kind == Kind::Version);
@@ -165,9 +166,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    fn start_tenant(&mut self, name: &str, created_at: Timestamp) -> Result<()> {
-        let handle = self.store.tenant(name)?;
-        let name = handle.name().to_owned();
+    fn start_tenant(&mut self, name: String, created_at: Timestamp) -> Result<()> {
         let id = self.store.database().write(move |batch| {
             match erase::wiped_at(batch, &name)?.is_some_and(|at| created_at <= at) {
                 true => Ok(None),
@@ -210,7 +209,8 @@ impl Import<'_> {
                     Some(_) if self.model.is_none() => {
                         return Err(wrong("a vector, but the header names no model"));
                     }
-                    Some(vector) => crate::card::check_vector(vector, self.store.limits())?,
+                    Some(vector) => crate::card::check_vector(vector, self.store.limits())
+                        .map_err(|e| wrong(&e.to_string()))?,
                     None if card.vector_version == card.version => {
                         let vector = self.store.embed_again(&card.content, self.model.as_ref())?;
                         change.vector = Some(vector.ok_or_else(|| wrong("the vector is missing"))?);

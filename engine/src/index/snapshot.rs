@@ -185,3 +185,7 @@ impl<'a> Reader<'a> {
         self.take(length)
     }
 }
+
+#[cfg(test)]
+#[path = "snapshot_tests.rs"]
+mod tests;

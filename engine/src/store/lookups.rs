@@ -491,6 +491,34 @@ mod tests {
         }
     }
 
+    /// Whole by its checksum, and no file of this build all the same.
+    #[test]
+    fn a_file_that_nobody_has_written_so_is_told() {
+        let mut index = LookupIndex::default();
+        index.set(&LookupChange { key: key(1, 5), card: Some(card(1)) });
+        index.set(&LookupChange { key: key(1, 6), card: Some(card(2)) });
+        let bytes = index.encode();
+        let body = &bytes[..bytes.len() - 8];
+        let refusal = |body: &[u8]| {
+            let sealed = [body, &xxh3_64(body).to_le_bytes()].concat();
+            LookupIndex::decode(&sealed).map(|index| index.applied()).unwrap_err()
+        };
+        let with = |at: usize, byte: u8| {
+            let mut body = body.to_vec();
+            body[at] = byte;
+            refusal(&body)
+        };
+        assert_eq!(refusal(&body[..HEADER - 1]), "shorter than a header");
+        assert_eq!(with(0, b'm'), "no look-up magic");
+        assert_eq!(with(8, 99), "layout 99 is of another build");
+        assert_eq!(with(32, 3), "entries of the wrong length");
+        assert_eq!(refusal(&[body, b"x"].concat()), "entries of the wrong length");
+        let turned = [&body[..HEADER], &body[HEADER + ENTRY..], &body[HEADER..HEADER + ENTRY]].concat();
+        assert_eq!(refusal(&turned), "entries out of order");
+        let twice = [&body[..HEADER], &body[HEADER..HEADER + ENTRY], &body[HEADER..HEADER + ENTRY]].concat();
+        assert_eq!(refusal(&twice), "entries out of order");
+    }
+
     /// A file with a good checksum of its own that says something else than the log.
     #[test]
     #[allow(clippy::disallowed_methods, reason = "the test plays a defect of the file")]

@@ -351,3 +351,7 @@ fn check_version<T: ReadBytes>(
     }
     Ok(card)
 }
+
+#[cfg(test)]
+#[path = "verify_tests.rs"]
+mod tests;

@@ -105,7 +105,7 @@ pub(crate) fn steps(most: usize) -> BoxedStrategy<Vec<Step>> {
     prop::collection::vec(step(), 1..most).boxed()
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let (from, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
@@ -497,12 +497,12 @@ impl World {
     }
 }
 
-fn whys(skipped: &[Skipped]) -> Vec<(CardId, &str)> {
+pub(crate) fn whys(skipped: &[Skipped]) -> Vec<(CardId, &str)> {
     skipped.iter().map(|skipped| (skipped.id, &*skipped.why)).collect()
 }
 
 /// A card without what is read in its text.
-fn plain(card: &Card) -> Card {
+pub(crate) fn plain(card: &Card) -> Card {
     Card { mentions: vec![], times: vec![], ..card.clone() }
 }
 

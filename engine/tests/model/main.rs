@@ -14,4 +14,7 @@ mod pages;
 mod replay;
 mod sequences;
 mod steps;
+#[path = "../common/unsynced_io.rs"]
+mod unsynced_io;
+mod upkeep;
 mod world;

@@ -12,6 +12,7 @@ use memcards::{
 
 use crate::oracle::{self, Looking, Told};
 use crate::steps::{START, Step};
+use crate::unsynced_io::UnsyncedIo;
 
 pub(crate) const TENANTS: [&str; 2] = ["anna", "bob"];
 pub(crate) const EVERYTHING: [Include; 4] =
@@ -66,7 +67,7 @@ pub(crate) struct World {
 pub(crate) fn options(caller: bool, version: usize, clock: Arc<ManualClock>) -> Options {
     let embedder: Option<Arc<dyn Embedder>> =
         if caller { None } else { Some(Arc::new(Counting::version(version))) };
-    Options { embedder, clock, cache_bytes: 4 << 20, seed: 7, ..Options::default() }
+    Options { embedder, clock, io: Arc::new(UnsyncedIo), cache_bytes: 4 << 20, seed: 7, ..Options::default() }
 }
 
 impl World {

@@ -11,6 +11,7 @@ mod faulty_io;
 mod forgetting;
 mod golden;
 mod import;
+mod indexes;
 mod lock;
 mod rescue;
 

@@ -80,6 +80,38 @@ fn every_damaged_byte_is_noticed() {
     }
 }
 
+/// Whole by its checksum, and nothing that a search could rely on all the same.
+#[test]
+fn what_no_index_has_written_is_refused_by_name() {
+    // Three rows; "cat" in the first and the last, "dog" in the first.
+    let sound = build(&["cat dog".into(), String::new(), "cat".into()]).to_bytes();
+    let (lengths, offsets, postings) = (40, 52, 64);
+    let (rows, frequencies, terms) = (76, 88, 94);
+    assert_eq!(sound.len(), terms + "catdog".len(), "the test knows where things are");
+    for (at, byte, expected) in [
+        (offsets + 4, 0, "term offsets"),
+        (offsets + 8, 7, "term offsets"),
+        (terms, b'e', "order of terms"),
+        (postings, 1, "posting offsets"),
+        (postings + 4, 3, "posting offsets"),
+        (rows + 4, 0, "order of rows"),
+        (rows + 4, 1, "a posting of a row without document"),
+        (rows + 4, 9, "a posting of a row without document"),
+        (frequencies, 0, "a frequency of zero"),
+        (terms, 0xff, "terms are not UTF-8"),
+    ] {
+        let mut bytes = sound.clone();
+        if byte == 1 && at == rows + 4 {
+            // The second row has no document.
+            bytes[lengths + 4..lengths + 8].fill(0xff);
+        }
+        bytes[at] = byte;
+        super::bytes::seal(&mut bytes);
+        let error = TextIndex::from_bytes(&bytes).expect_err("refused");
+        assert!(error.to_string().contains(expected), "{at}: {error}");
+    }
+}
+
 #[test]
 fn statistics_and_memory_follow_the_rows() {
     let mut index = build(&["cat dog".into(), "cat".into()]);

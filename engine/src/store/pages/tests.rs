@@ -245,3 +245,84 @@ proptest! {
         }
     }
 }
+
+/// A file of which some bytes cannot be read, as often as is said.
+#[derive(Debug)]
+struct Failing {
+    file: Box<dyn IoFile>,
+    bad: std::ops::Range<u64>,
+    times: std::sync::atomic::AtomicUsize,
+}
+
+impl IoFile for Failing {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let hit = offset < self.bad.end && self.bad.start < offset + out.len() as u64;
+        let left = |times: usize| times.checked_sub(1);
+        if hit && self.times.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok() {
+            return Err(io::Error::other("a sector of the test"));
+        }
+        self.file.read_at(offset, out)
+    }
+
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.file.write_at(offset, data)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+}
+
+/// A block that the disk does not give back costs nobody the others, and is found with its place.
+#[test]
+fn a_block_that_cannot_be_read_is_named_and_takes_no_other_one_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pages");
+    drop(made(&path));
+    let failing = |times: usize| {
+        let file = RealIo.open(&path, OpenMode::ReadWrite).unwrap();
+        let bad = offset_of(700)..offset_of(700) + BLOCK as u64;
+        Pages::open(Box::new(Failing { file, bad, times: times.into() }), &path).unwrap()
+    };
+    let pages = failing(usize::MAX);
+    let error = read(&pages, 700, 1).unwrap_err();
+    assert_eq!(error.to_string(), "a sector of the test");
+    assert_eq!(pages.damage().first().unwrap().detail, "cannot be read: a sector of the test");
+    assert_eq!(read(&pages, 701, 1).unwrap(), content(701, 0));
+    let told = found(&pages);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((told[0].offset, told[0].detail.contains("a sector of the test")), (offset_of(700), true));
+    // What fails once only is read again.
+    let pages = failing(1);
+    assert_eq!(read(&pages, 700, 1).unwrap(), content(700, 0));
+    assert!(!pages.damage().any());
+}
+
+/// redb asks for whole blocks and its header; anything else is a defect and no answer.
+#[test]
+fn parts_of_blocks_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pages");
+    let pages = made(&path);
+    let backend = pages.backend();
+    let block = BLOCK as u64;
+    for (offset, length) in [(block + 1, BLOCK), (block, 100), (2, BLOCK - 1)] {
+        let error = backend.read(offset, &mut vec![0; length]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData, "{offset} {length}");
+    }
+    for (offset, length) in [(block + 1, BLOCK), (block, 100), (0, BLOCK), (8, 16)] {
+        let error = backend.write(offset, &vec![0; length]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData, "{offset} {length}");
+    }
+    assert_eq!(backend.set_len(block + 1).unwrap_err().kind(), ErrorKind::InvalidData);
+    backend.sync_data().unwrap();
+    assert_eq!(found(&pages), []);
+}

@@ -198,6 +198,35 @@ fn damaged_payloads_with_a_good_checksum_never_panic() {
     }
 }
 
+/// Whole, and of another kind than the table holds.
+#[test]
+fn a_record_of_another_kind_is_told() {
+    let card = full_card();
+    let key = keys::card(TENANT, card.id);
+    let told = |value: &[u8]| open_card_and_vector(TableId::Cards, &key, value).unwrap_err().to_string();
+    let changes = seal(TableId::Cards, &key, Schema::ChangesV1, b"not a card");
+    assert!(told(&changes).contains("a card was expected, found ChangesV1"), "{}", told(&changes));
+    let short = seal(TableId::Cards, &key, Schema::CardV1, &[9, 0, 0, 0, 1, 2]);
+    assert!(told(&short).contains("cards"), "{}", told(&short));
+    let meta = keys::meta("model");
+    let value = seal(TableId::Meta, &meta, Schema::CardV1, b"{}");
+    let error = open_bytes(TableId::Meta, &meta, &value).unwrap_err();
+    assert_eq!(error.code(), "corrupt", "{error}");
+}
+
+/// The length of a vector is two bytes of a record.
+#[test]
+fn a_vector_that_a_record_cannot_count_is_refused() {
+    let vector = vec![0.5; usize::from(u16::MAX) + 1];
+    let error = EncodedCard::new(&full_card(), Some((0, &vector))).unwrap_err();
+    assert_eq!((error.code(), error.field()), ("too_large", Some("vector")));
+    let most = &vector[1..];
+    let key = keys::card(TENANT, full_card().id);
+    let record = EncodedCard::new(&full_card(), Some((0, most))).unwrap().seal(TableId::Cards, &key);
+    let (_, own) = open_card_and_vector(TableId::Cards, &key, &record).unwrap();
+    assert_eq!(own.unwrap().numbers, most);
+}
+
 fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z]{0,8}", any::<String>()]
 }
