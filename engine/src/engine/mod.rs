@@ -132,7 +132,7 @@ struct Inner {
     wiped: AtomicU64,
     /// The store's model, once it is known: it is recorded with the first vector and stays.
     model: OnceLock<ModelRecord>,
-    recall: recall::Settings,
+    recall: Arc<recall::Settings>,
     reranker: Option<Arc<dyn recall::rerank::Reranker>>,
     controller: Arc<dyn recall::Controller>,
 }
@@ -225,7 +225,7 @@ impl Store {
                 scheduler_thread: OnceLock::new(),
                 wiped: AtomicU64::new(0),
                 model: OnceLock::new(),
-                recall: options.recall,
+                recall: Arc::new(options.recall),
                 reranker: options.reranker,
                 controller: options.controller,
             }),

@@ -26,7 +26,7 @@ pub(super) fn read_policy(value: &Value) -> Result<Policy> {
         other => {
             // A list would be taken for fields in their order.
             let rules = |name: &str| other.get(name).and_then(Value::as_object).into_iter().flatten();
-            let parts = ["defaults", "tracks", "categories", "limits", "schedule"];
+            let parts = ["defaults", "tracks", "categories", "limits", "schedule", "recall"];
             let all = parts.iter().filter_map(|name| Some((*name, other.get(*name)?)));
             let all = all
                 .chain(rules("tracks").chain(rules("categories")).map(|(name, rule)| (name.as_str(), rule)));
@@ -59,6 +59,9 @@ pub struct PolicyView {
     pub rules: BTreeMap<String, crate::forget::resolve::Resolved>,
     /// How much one run may do.
     pub limits: RunLimits,
+    /// The settings of recall that hold; absent where no policy changes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<crate::recall::Settings>,
     /// Shipped presets.
     pub presets: Vec<&'static str>,
 }
@@ -93,6 +96,7 @@ pub(super) fn policy(scope: Scope<'_>) -> Result<PolicyView> {
         enabled: policies.enabled(),
         rules,
         limits: policies.limits(),
+        recall: policies.recall_settings(&scope.store().inner.recall)?,
         presets: Policy::preset_names().collect(),
     })
 }

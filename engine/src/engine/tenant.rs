@@ -632,7 +632,7 @@ impl Tenant {
         }
     }
 
-    pub(crate) fn recall_settings(&self) -> &recall::Settings {
+    pub(crate) fn recall_settings(&self) -> &Arc<recall::Settings> {
         &self.store.inner.recall
     }
 }

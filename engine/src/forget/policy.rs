@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use super::values::{MaxCards, Span};
 use crate::card::Track;
+use crate::recall::SettingChanges;
 use crate::time::Duration;
 use crate::{Error, Result};
 
@@ -209,7 +210,8 @@ impl ScheduleSettings {
     }
 }
 
-/// A forgetting policy, as an operator writes it: for the store, or for one tenant.
+/// A policy, as an operator writes it: for the store, or for one tenant. What is forgotten when, and
+/// what recall does otherwise.
 ///
 /// ```
 /// use memcards::forget::policy::Policy;
@@ -249,6 +251,9 @@ pub struct Policy {
     /// When runs take place.
     #[serde(skip_serializing_if = "is_default")]
     pub schedule: ScheduleSettings,
+    /// What recall does otherwise. A policy of nothing else leaves forgetting as it is without.
+    #[serde(skip_serializing_if = "is_default")]
+    pub recall: SettingChanges,
 }
 
 impl Default for Policy {
@@ -261,6 +266,7 @@ impl Default for Policy {
             categories: BTreeMap::new(),
             limits: LimitSettings::default(),
             schedule: ScheduleSettings::default(),
+            recall: SettingChanges::default(),
         }
     }
 }
@@ -360,7 +366,13 @@ impl Policy {
             rule.check(&at)?;
         }
         self.limits.check()?;
+        self.recall.check()?;
         self.schedule.check()
+    }
+
+    /// True when it says something of forgetting, or nothing at all.
+    pub(crate) fn concerns_forgetting(&self) -> bool {
+        is_default(&self.recall) || *self != Self { recall: self.recall.clone(), ..Self::default() }
     }
 
     /// Checks a policy of one tenant, which cannot say what concerns all tenants.
@@ -382,11 +394,12 @@ impl Policy {
         }
     }
 
-    /// A hash of everything the policy says, its preset included; the same on every machine, for
+    /// A hash of everything the policy says of forgetting, its preset included; the same on every machine, for
     /// telling whether a plan was made under this policy.
     pub fn digest(&self) -> u64 {
         let preset = self.preset.as_deref().and_then(Self::preset);
-        let texts: Vec<String> = preset.into_iter().chain([self]).flat_map(Self::to_json).collect();
+        let own = Self { recall: SettingChanges::default(), ..self.clone() };
+        let texts: Vec<String> = preset.into_iter().chain([&own]).flat_map(Self::to_json).collect();
         xxhash_rust::xxh3::xxh3_64(texts.join("\n").as_bytes())
     }
 

@@ -184,6 +184,24 @@ fn rule() -> impl Strategy<Value = Rule> {
         })
 }
 
+fn recall() -> impl Strategy<Value = SettingChanges> {
+    let name = || "[a-zé偏.\" ]{0,8}x";
+    let weight = proptest::sample::select(vec!["meaning", "keywords", "b", "coverage", "squash"]);
+    let weights = proptest::collection::btree_map(weight.prop_map(str::to_owned), 0.01f32..=1.0, 0..3);
+    (
+        proptest::option::of(0.0f32..=1.0),
+        proptest::collection::btree_map(name(), 0.01f32..=876_600.0, 0..3),
+        proptest::option::of(0.01f32..=876_600.0),
+        proptest::collection::btree_map(name(), weights, 0..3),
+    )
+        .prop_map(|(min_score, half_life_hours, default_half_life_hours, presets)| SettingChanges {
+            min_score,
+            half_life_hours,
+            default_half_life_hours,
+            presets,
+        })
+}
+
 fn policy() -> impl Strategy<Value = Policy> {
     let preset = proptest::sample::select(Policy::preset_names().map(str::to_owned).collect::<Vec<_>>());
     let track = proptest::sample::select(Track::ALL.to_vec());
@@ -195,8 +213,9 @@ fn policy() -> impl Strategy<Value = Policy> {
         proptest::collection::btree_map(track, rule(), 0..4),
         proptest::collection::btree_map("[a-zé偏.\" ]{0,8}x", rule(), 0..4),
         proptest::option::of(limits),
+        recall(),
     )
-        .prop_map(|(enabled, preset, defaults, tracks, categories, limits)| Policy {
+        .prop_map(|(enabled, preset, defaults, tracks, categories, limits, recall)| Policy {
             enabled,
             preset,
             defaults,
@@ -209,6 +228,7 @@ fn policy() -> impl Strategy<Value = Policy> {
                 only: None,
             }),
             schedule: ScheduleSettings::default(),
+            recall,
         })
 }
 

@@ -8,7 +8,9 @@ use serde::{Serialize, Serializer};
 
 use super::lifecycle::MICROS_PER_DAY;
 use super::policy::{BUILT_IN, MaxCards, OverBudget, Policy, Rule, Span};
+use crate::Result;
 use crate::card::Track;
+use crate::recall::{SettingChanges, Settings};
 use crate::time::Duration;
 
 /// The policies that hold for one tenant.
@@ -233,9 +235,24 @@ pub struct Schedule {
 type Group<'a> = Vec<(Layer, &'a Policy)>;
 
 impl Policies {
-    /// True when an operator has set a policy at all.
+    /// True when an operator has set a policy of forgetting at all.
     pub fn is_set(&self) -> bool {
-        self.store.is_some() || self.tenant.is_some()
+        [&self.store, &self.tenant].into_iter().flatten().any(Policy::concerns_forgetting)
+    }
+
+    /// The settings of recall with the changes of the store's policy, then the tenant's; none
+    /// where neither changes any.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidArgument`] where one was not checked.
+    pub(crate) fn recall_settings(&self, base: &Settings) -> Result<Option<Settings>> {
+        let mut settings = None;
+        for policy in [&self.store, &self.tenant].into_iter().flatten() {
+            if policy.recall != SettingChanges::default() {
+                policy.recall.apply(settings.get_or_insert_with(|| base.clone()))?;
+            }
+        }
+        Ok(settings)
     }
 
     /// True unless one of the two is switched off.

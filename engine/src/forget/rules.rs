@@ -5,7 +5,7 @@
 //! caller's word and holds always.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 
@@ -14,6 +14,7 @@ use crate::forget::due::life;
 use crate::forget::lifecycle::Life;
 use crate::forget::policy::Policy;
 use crate::forget::resolve::{Policies, Resolved};
+use crate::recall::Settings;
 use crate::store::{ReadBytes, STORE, Tables, TenantId};
 use crate::time::Timestamp;
 use crate::{Error, Result};
@@ -52,6 +53,8 @@ pub(crate) struct LifeRules {
     expires: bool,
     /// Whether cards leave active memory by age before a run has archived them.
     fades: bool,
+    /// The settings of recall, once they were asked for.
+    recall: OnceLock<Arc<Settings>>,
 }
 
 impl Default for LifeRules {
@@ -63,7 +66,25 @@ impl Default for LifeRules {
 impl LifeRules {
     pub(crate) fn new(policies: Arc<Policies>) -> Self {
         let expires = policies.enabled();
-        Self { known: RwLock::default(), expires, fades: expires && policies.is_set(), policies }
+        Self {
+            known: RwLock::default(),
+            expires,
+            fades: expires && policies.is_set(),
+            recall: OnceLock::new(),
+            policies,
+        }
+    }
+
+    /// The settings of recall that hold for the tenant, over those of the store's options.
+    ///
+    /// # Errors
+    /// As [`Policies::recall_settings`].
+    pub(crate) fn recall_settings(&self, base: &Arc<Settings>) -> Result<Arc<Settings>> {
+        if let Some(known) = self.recall.get() {
+            return Ok(known.clone());
+        }
+        let settings = self.policies.recall_settings(base)?.map_or_else(|| base.clone(), Arc::new);
+        Ok(self.recall.get_or_init(|| settings).clone())
     }
 
     /// True where cards may expire by a rule.

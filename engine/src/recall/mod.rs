@@ -12,6 +12,7 @@
 
 pub(crate) mod about;
 mod aging;
+mod changes;
 mod cold;
 mod collect;
 mod controller;
@@ -47,6 +48,7 @@ use crate::time::Timestamp;
 use crate::verbs::{Include, Recall, Recalled};
 use crate::{Error, Result};
 
+pub use changes::SettingChanges;
 pub use controller::{Controller, Decision, Rules};
 pub use fuse::Parts;
 pub use settings::{Settings, Weights};
@@ -190,14 +192,15 @@ pub(crate) fn run_within(
     limits: &Limits,
 ) -> Result<Recalled> {
     let top = check(tenant, request)?;
-    let settings = tenant.recall_settings();
+    let rules = tenant.life_rules()?;
+    let settings = rules.recall_settings(tenant.recall_settings())?;
     let decision = request.query.as_deref().map(|query| tenant.store().controller().decide(query));
     // The request's own wish goes first.
     let chosen = decision.as_ref().and_then(|decision| decision.preset.as_deref());
     let chosen = chosen.filter(|name| request.weights.is_none() && settings.presets.contains_key(*name));
     let preset = request.preset.as_deref().or(chosen);
     let weights = settings.weights(preset, request.weights.as_ref())?;
-    let view = View::new(tenant.life_rules()?, &request.include, request.as_of, request.known_at, now);
+    let view = View::new(rules.clone(), &request.include, request.as_of, request.known_at, now);
     let anchor = Anchor { instant: now, zone: request.zone.clone().unwrap_or_default() };
     let mut answer = Recalled::default();
     if let Some(decision) = &decision {
@@ -280,7 +283,7 @@ pub(crate) fn run_within(
             request,
             view: &view,
             top,
-            settings,
+            settings: &settings,
             weights: &weights,
             vector: vector.as_deref(),
             reranker: tenant.store().reranker(),

@@ -108,23 +108,25 @@ impl Weights {
     /// Refuses weights that are not numbers in their range.
     fn check(&self) -> Result<()> {
         let json = serde_json::to_value(self).map_err(|e| Error::invalid("weights", e.to_string()))?;
+        Self::check_json(&json, "weights")
+    }
+
+    /// The same of weights as JSON; `at` is the path that an error names.
+    pub(super) fn check_json(json: &serde_json::Value, at: &str) -> Result<()> {
         for (name, value) in json.as_object().into_iter().flatten() {
             // A number that is not finite becomes null in JSON.
             let value = value.as_f64().unwrap_or(f64::NAN);
-            let unit = ["b", "cosine_floor", "coverage", "modifier_cap"].contains(&name.as_str());
-            let most = if unit { 1.0 } else { 100.0 };
-            if !(0.0..=most).contains(&value) {
-                return Err(Error::invalid(
-                    format!("weights.{name}"),
-                    format!("must be a number from 0 to {most}"),
-                ));
+            let (least, most) = match name.as_str() {
+                "b" | "coverage" | "modifier_cap" => (0.0, 1.0),
+                "cosine_floor" => (0.0, 0.99),
+                "squash" => (0.01, 100.0),
+                _ => (0.0, 100.0),
+            };
+            // As 32 bits: 0.99 is a little more than itself otherwise.
+            if !(least as f32..=most as f32).contains(&(value as f32)) {
+                let message = format!("must be a number from {least} to {most}");
+                return Err(Error::invalid(format!("{at}.{name}"), message));
             }
-        }
-        if self.squash < 0.01 {
-            return Err(Error::invalid("weights.squash", "must be at least 0.01"));
-        }
-        if self.cosine_floor > 0.99 {
-            return Err(Error::invalid("weights.cosine_floor", "must be at most 0.99"));
         }
         Ok(())
     }
@@ -225,7 +227,7 @@ impl Settings {
     }
 
     /// Hours in which the recency of a category falls to 1/e.
-    pub(crate) fn half_life(&self, category: &str) -> f32 {
+    pub fn half_life(&self, category: &str) -> f32 {
         self.half_life_hours.get(category).copied().unwrap_or(self.default_half_life_hours)
     }
 }

@@ -12,7 +12,8 @@
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// Below every key of ours: none is empty.
 pub(super) const LOW: &[u8] = b"";
@@ -90,7 +91,7 @@ impl Damage {
 
     /// Notes a page.
     pub(super) fn note(&self, page: DamagedPage) {
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = self.pages.lock();
         if pages.len() < Self::KEPT && !pages.contains(&page) {
             tracing::error!(%page, "a damaged page; the store refuses writes, what stands elsewhere stays readable");
             pages.push(page);
@@ -115,7 +116,7 @@ impl Damage {
         if !self.any() {
             return None;
         }
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner).first().cloned()
+        self.pages.lock().first().cloned()
     }
 }
 

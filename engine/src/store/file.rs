@@ -6,10 +6,12 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use redb::ReadableDatabase;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::store::damage::Tolerant;
 use crate::store::io::{Io, OpenMode, at};
@@ -144,7 +146,7 @@ impl StoreFile {
 
     /// Keeps commits out while the guard lives.
     pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
-        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+        self.gate.lock()
     }
 
     /// Puts another file, which holds the same, in its place. Commits must be kept out.

@@ -56,6 +56,7 @@ mod random;
 mod reembedding;
 mod relations;
 mod running;
+mod settings;
 mod superseding;
 mod support;
 mod tenants;

@@ -20,8 +20,10 @@ mod layout;
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use parking_lot::{Mutex, RwLock};
 
 use crate::store::damage::{Damage, DamagedPage, Tolerant, write_marks};
 use crate::store::io::{IoFile, at};
@@ -85,11 +87,6 @@ fn invalid(detail: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, detail)
 }
 
-/// What a lock protects here is whole between any two statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Pages {
     /// A new file, which must be empty.
     pub(crate) fn create(file: Box<dyn IoFile>, path: &Path) -> Arc<Self> {
@@ -149,7 +146,7 @@ impl Pages {
     pub(crate) fn salvage(&self, file: Box<dyn IoFile>) -> Arc<Self> {
         // With the checksums in memory: the last ones may not have reached the file.
         let (damage, groups) = (self.damage.clone(), self.groups.clone());
-        let header = Mutex::new(lock(&self.header).clone());
+        let header = Mutex::new(self.header.lock().clone());
         Arc::new(Self { damage, groups, header, ..Self::new(file, &self.path, Mode::Salvage) })
     }
 
@@ -268,11 +265,11 @@ impl Pages {
     }
 
     fn mode(&self) -> Mode {
-        *self.mode.read().unwrap_or_else(PoisonError::into_inner)
+        *self.mode.read()
     }
 
     fn set_mode(&self, mode: Mode) {
-        *self.mode.write().unwrap_or_else(PoisonError::into_inner) = mode;
+        *self.mode.write() = mode;
     }
 
     /// A block's place in messages.
@@ -295,12 +292,12 @@ impl Pages {
     /// The checksums of a group, read from the file when they are needed first.
     fn group(&self, number: u64) -> io::Result<Arc<Group>> {
         let index = usize::try_from(number).map_err(|_| invalid("the file is too long".into()))?;
-        let known = self.groups.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.groups.read();
         if let Some(Some(group)) = known.get(index) {
             return Ok(group.clone());
         }
         drop(known);
-        let mut groups = self.groups.write().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = self.groups.write();
         if groups.len() <= index {
             groups.resize(index + 1, None);
         }
@@ -320,9 +317,9 @@ impl Pages {
 
     /// Writes the checksums that have changed.
     fn save_sums(&self) -> io::Result<()> {
-        let _saving = lock(&self.saving);
+        let _saving = self.saving.lock();
         let groups: Vec<(usize, Arc<Group>)> = {
-            let groups = self.groups.read().unwrap_or_else(PoisonError::into_inner);
+            let groups = self.groups.read();
             let dirty = groups.iter().enumerate().filter_map(|(number, group)| {
                 let group = group.as_ref().filter(|group| group.dirty.load(Ordering::Acquire))?;
                 Some((number, group.clone()))
@@ -393,7 +390,7 @@ impl Pages {
     /// its own.
     fn read_header(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let salvage = self.mode() == Mode::Salvage;
-        let durable = lock(&self.header).durable.clone().filter(|_| salvage);
+        let durable = self.header.lock().durable.clone().filter(|_| salvage);
         let mut sector = durable.map_or_else(|| self.header(), Ok)?;
         if !fits_header(&sector) {
             let detail = "the checksum of the header does not fit".to_owned();
@@ -435,7 +432,7 @@ impl Pages {
             let sum = header_sum(&sector);
             sector[HEADER_SUM..].copy_from_slice(&sum.to_le_bytes());
             self.file.write_at(offset_of(0), &sector)?;
-            lock(&self.header).written = Some(sector);
+            self.header.lock().written = Some(sector);
             return Ok(());
         }
         let (first, rest) = (offset / BLOCK as u64, offset % BLOCK as u64);
@@ -458,7 +455,7 @@ impl Pages {
     fn sync(&self) -> io::Result<()> {
         self.save_sums()?;
         self.file.sync()?;
-        let mut header = lock(&self.header);
+        let mut header = self.header.lock();
         if let Some(written) = header.written.take() {
             header.durable = Some(written);
         }
