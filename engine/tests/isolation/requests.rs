@@ -110,7 +110,8 @@ impl Side {
             "tracks": { "episodic": { "half_life": "30d" } },
             "categories": { &self.words[0]: { "protect": true } },
             "limits": { "items": 100, "share": 0.9 },
-            "schedule": { "every": "2h", "slice_ms": 5, "pause_ms": 5, "plan_only": true }
+            "schedule": { "every": "2h", "slice_ms": 5, "pause_ms": 5, "plan_only": true },
+            "recall": { "min_score": 0.05 }
         });
         let only = json!({ "limits": { "only": [self.tenant] } });
         let share = json!({ "limits": { "tenants_share": 0.5 } });
