@@ -19,6 +19,7 @@ mod content;
 mod layout;
 
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -176,6 +177,13 @@ impl Pages {
             Ok(())
         };
         at(&self.path, self.each_block(each))?;
+        // Of blocks that were to come, or have been cut off.
+        if let Some((group, unused)) = at(&self.path, self.unused())? {
+            for sum in group.sums[unused].iter().filter(|sum| sum.load(Ordering::Relaxed) != 0) {
+                sum.store(0, Ordering::Relaxed);
+                group.dirty.store(true, Ordering::Release);
+            }
+        }
         at(&self.path, self.save_sums())?;
         tracing::debug!(settled, "checksums of pages that were being written when the store ended");
         self.set_mode(Mode::Checked);
@@ -202,10 +210,16 @@ impl Pages {
             Ok(())
         };
         at(&self.path, self.each_block(each))?;
-        if doubtful.is_empty() {
-            return Ok(looked_at);
-        }
         let _still = still();
+        if let Some((group, unused)) = at(&self.path, self.unused())? {
+            let hit = group.sums[unused.clone()].iter().position(|sum| sum.load(Ordering::Relaxed) != 0);
+            if let Some(position) = hit {
+                let first = at(&self.path, self.len())? / BLOCK as u64 / GROUP * (GROUP + 1) * BLOCK as u64;
+                let offset = first + 8 * (unused.start + position) as u64;
+                let detail = "a checksum of a page that is not there".into();
+                found(DamagedPage { offset, detail });
+            }
+        }
         let mut bytes = vec![0; BLOCK];
         for block in doubtful {
             let detail = match self.file.read_at(offset_of(block), &mut bytes) {
@@ -313,6 +327,16 @@ impl Pages {
         let group = Arc::new(Group { sums: sums.collect(), dirty: AtomicBool::new(false) });
         groups[index] = Some(group.clone());
         Ok(group)
+    }
+
+    /// The last group, and where in it the checksums stand of blocks that are not there.
+    fn unused(&self) -> io::Result<Option<(Arc<Group>, Range<usize>)>> {
+        let blocks = blocks_in(self.file.len()? / BLOCK as u64);
+        match blocks % GROUP {
+            // The next group has no block of checksums yet.
+            0 => Ok(None),
+            used => Ok(Some((self.group(blocks / GROUP)?, used as usize..GROUP as usize))),
+        }
     }
 
     /// Writes the checksums that have changed.
