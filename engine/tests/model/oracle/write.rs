@@ -346,6 +346,9 @@ impl Tenant {
             (true, State::Candidate) => Outcome::Candidate,
             _ => Outcome::Created,
         };
+        // The latest ones are linked with, the last first.
+        contradicts.sort_by_key(|old| std::cmp::Reverse((old.recorded_at, old.id)));
+        contradicts.truncate(16);
         let mut card = new.clone();
         // What begins later leaves in place, until then, what has begun before it.
         let from = new.valid_from.filter(|from| *from > now);
