@@ -19,13 +19,9 @@ struct World {
 }
 
 fn world() -> World {
-    world_with(Options::default())
-}
-
-fn world_with(options: Options) -> World {
     let directory = tempfile::tempdir().expect("a directory");
     let clock = Arc::new(ManualClock::new(time("2025-06-20T08:00:00Z")));
-    let options = Options { clock: clock.clone(), ..options };
+    let options = Options { clock: clock.clone(), ..Options::default() };
     let tenant = Store::open(directory.path(), options).and_then(|store| store.tenant("t")).expect("a store");
     World { _directory: directory, clock, tenant }
 }
@@ -170,7 +166,7 @@ fn restoring_does_not_bring_back_what_was_replaced_meanwhile() {
 
 #[test]
 fn vectors_of_the_caller_rank_by_cosine_down_to_the_last() {
-    let World { tenant, .. } = world_with(Options { embedder: None, ..Options::default() });
+    let World { tenant, .. } = world();
     let vector = |n: usize| vec![(n as f32 * 0.7).cos(), (n as f32 * 0.7).sin()];
     let mut angles: Vec<(usize, f32)> = Vec::new();
     for n in 0..9 {

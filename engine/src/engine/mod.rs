@@ -66,8 +66,7 @@ pub struct Options {
     pub limits: Limits,
     /// Where the present comes from (default: the machine's clock).
     pub clock: Arc<dyn Clock>,
-    /// Turns text into vectors (default: the built-in model where it is compiled in). A store that is
-    /// opened with one takes no vectors from callers, unless it was made with such.
+    /// Turns text into vectors (default: the built-in model where it is compiled in).
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Whether the embedder may take the place of the model that the store was made with
     /// (default: false; then another model is refused). Vectors of the earlier model are not

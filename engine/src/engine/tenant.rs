@@ -558,7 +558,16 @@ impl Tenant {
     fn embed(&self, content: &str, given: Option<Vec<f32>>) -> Result<Embedded> {
         let stored = self.store.model()?;
         if let Some(vector) = given {
-            let offered = self.check_given(&vector)?;
+            check_vector(&vector, &self.store.inner.limits)?;
+            let offered = ModelRecord { id: ModelRecord::CALLER.into(), dimension: vector.len() };
+            if let Some(stored) = stored
+                && *stored != offered
+            {
+                return Err(Error::ModelMismatch {
+                    stored: stored.to_string(),
+                    offered: offered.to_string(),
+                });
+            }
             return Ok((Some(vector), Some(offered), vec![]));
         }
         if stored.is_some_and(ModelRecord::is_caller) {
@@ -575,30 +584,6 @@ impl Tenant {
         }
     }
 
-    /// Whether a store takes vectors from its callers is decided by who opens it, not by the first vector
-    /// that comes: with a model it makes them itself, and what one tenant hands in changes nothing for
-    /// another.
-    fn check_given(&self, vector: &[f32]) -> Result<ModelRecord> {
-        check_vector(vector, &self.store.inner.limits)?;
-        let offered = ModelRecord { id: ModelRecord::CALLER.into(), dimension: vector.len() };
-        let made = match (self.store.model()?, &self.store.inner.embedder) {
-            (Some(stored), _) if *stored == offered => return Ok(offered),
-            (Some(stored), _) if stored.is_caller() => {
-                return Err(Error::ModelMismatch {
-                    stored: stored.to_string(),
-                    offered: offered.to_string(),
-                });
-            }
-            (None, None) => return Ok(offered),
-            (Some(stored), _) => stored.to_string(),
-            (None, Some(embedder)) => model_of(embedder.as_ref()).to_string(),
-        };
-        let message = format!(
-            "this store makes its vectors with {made}; vectors of your own need a store that is opened without a model"
-        );
-        Err(Error::invalid("vector", message))
-    }
-
     /// The vector of a question, of whatever length, and what could not be done.
     pub(crate) fn embed_query(
         &self,
@@ -607,7 +592,16 @@ impl Tenant {
     ) -> Result<(Option<Vec<f32>>, Vec<String>)> {
         let stored = self.store.model()?;
         if let Some(vector) = given {
-            self.check_given(vector)?;
+            check_vector(vector, &self.store.inner.limits)?;
+            if let Some(stored) = stored
+                && (stored.dimension != vector.len() || !stored.is_caller())
+            {
+                let offered = ModelRecord { id: ModelRecord::CALLER.into(), dimension: vector.len() };
+                return Err(Error::ModelMismatch {
+                    stored: stored.to_string(),
+                    offered: offered.to_string(),
+                });
+            }
             return Ok((Some(vector.to_vec()), vec![]));
         }
         let Some(query) = query else { return Ok((None, vec![])) };

@@ -273,7 +273,7 @@ fn a_raised_limit_takes_a_megabyte_whole() {
 
 #[test]
 fn an_empty_store_answers_with_an_empty_list() {
-    let fixture = Fixture::words_only();
+    let fixture = Fixture::new();
     let tenant = fixture.tenant("t");
     let vector = vec![1.0; 8];
     for request in [

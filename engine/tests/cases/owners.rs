@@ -217,7 +217,7 @@ fn with_its_model_down_a_store_keeps_the_old_value_and_says_so() {
 
 #[test]
 fn a_store_of_given_vectors_refuses_another_dimension() {
-    let fixture = Fixture::words_only();
+    let fixture = Fixture::new();
     let tenant = fixture.tenant("t");
     let given =
         |content: &str, vector: Vec<f32>| tenant.remember(Remember { vector: Some(vector), ..text(content) });
@@ -249,32 +249,15 @@ fn a_store_of_given_vectors_refuses_another_dimension() {
     assert_eq!(fixture.store.tenants().unwrap().len(), 1);
 }
 
-/// Who opens the store decides who makes its vectors, not the first vector that comes: what one tenant hands
-/// in is refused alike before and after there are vectors, and changes nothing for another one.
 #[test]
 fn given_vectors_and_those_of_a_model_do_not_mix() {
     let fixture = Fixture::new();
-    let (tenant, other) = (fixture.tenant("t"), fixture.tenant("other"));
-    other.create().unwrap();
+    let tenant = fixture.tenant("t");
+    say(&tenant, "The lighthouse has a green lamp");
     let dimension = embed::builtin().unwrap().dimension();
-    let refused = |length: usize| {
-        let vector = Some(vec![1.0; length]);
-        let told = other.remember(Remember { vector: vector.clone(), ..text("Given") }).unwrap_err();
-        let asked = other.recall(Recall { vector, ..Recall::default() }).unwrap_err();
-        for error in [told, asked] {
-            assert_eq!((error.code(), error.field()), ("invalid_argument", Some("vector")), "{error}");
-        }
-    };
-    let lengths = [2, dimension];
-    lengths.iter().copied().for_each(refused);
-    let id = say(&tenant, "The lighthouse has a green lamp").id;
-    assert_eq!(crate::support::get(&tenant, id).unwrap().vector_version, 1, "the model made it");
-    lengths.iter().copied().for_each(refused);
-    let corrected =
-        memcards::Correct { id, vector: Some(vec![1.0; dimension]), ..memcards::Correct::default() };
-    assert_eq!(tenant.correct(corrected).unwrap_err().field(), Some("vector"));
+    let request = Remember { vector: Some(vec![1.0; dimension]), ..text("Given") };
+    assert_eq!(tenant.remember(request).unwrap_err().code(), "model_mismatch");
     assert_eq!(crate::support::active(&tenant).len(), 1);
-    assert!(crate::support::active(&other).is_empty());
 }
 
 /// A model that takes its time over a question: meanwhile a tenant is told something.
