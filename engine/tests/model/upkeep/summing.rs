@@ -62,7 +62,15 @@ impl Keep {
                 && !self.rules.is_over(card, now)
                 && !is_assistant(card)
         };
-        let sources: Vec<Card> = self.all().filter(is_source).cloned().collect();
+        // Archived cards begin nothing; they stay sources of what sums them up already.
+        let archived = |card: &&Card| card.state == State::Archived;
+        let sources: Vec<Card> =
+            self.all().filter(|card| is_source(card) && !archived(card)).cloned().collect();
+        let still = |present: Option<&Card>| -> Vec<Card> {
+            let ids = present.map(sources_of).unwrap_or_default();
+            let cards = ids.iter().filter_map(|id| self.present(*id));
+            cards.filter(|card| archived(card) && is_source(card)).cloned().collect()
+        };
         let (mut same, mut about) = (BTreeMap::<_, Vec<Card>>::new(), BTreeMap::<_, Vec<Card>>::new());
         for card in &sources {
             let saying = Saying::of(&card.content);
@@ -74,14 +82,34 @@ impl Keep {
                 about.entry(cluster).or_default().push(card.clone());
             }
         }
+        // What a caller has had forgotten is no source, but what sums it up is looked at.
+        for card in self.all().filter(|card| self.cluster_of(card).is_none() && is_taken_back(card)) {
+            let saying = Saying::of(&card.content);
+            if is_preference(card) {
+                same.entry(Cluster::Same(voice(card), saying.states)).or_default();
+            }
+            for name in names(card).into_iter().filter(|_| card.track == Track::Episodic) {
+                about.entry(Cluster::About(voice(card), saying.topic, name)).or_default();
+            }
+        }
         let (mut items, mut settled) = (vec![], BTreeSet::new());
-        let mut summaries = self.summaries(now);
+        let (mut summaries, mut cold): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            (self.summaries(now, |card| card.state != State::Archived), self.summaries(now, |_| true));
+        cold.retain(|_, card| card.state == State::Archived);
         for (cluster, mut cards) in same {
-            let present = summaries.remove(&cluster);
+            let present = summaries.remove(&cluster).or_else(|| cold.remove(&cluster));
             cards.sort_by_key(|card| (card.recorded_at, card.id));
             let moments = cards.iter().skip(1).any(|card| are_moments(&cards[0], card));
             let enough = cards.len() >= 3 && (moments || self.rules.wrong == Some(Wrong::OneMomentIsEnough));
             if !enough && present.is_none() {
+                continue;
+            }
+            let belongs = |card: &Card| {
+                is_preference(card) && Cluster::Same(voice(card), Saying::of(&card.content).states) == cluster
+            };
+            cards.extend(still(present.as_ref()).into_iter().filter(belongs));
+            if cards.is_empty() {
+                summaries.extend(present.map(|present| (cluster, present)));
                 continue;
             }
             settled.extend(cards.iter().map(|card| card.id));
@@ -100,11 +128,21 @@ impl Keep {
                 .find(|c| large.contains(c))
         };
         for (cluster, mut cards) in about {
-            let present = summaries.remove(&cluster);
+            let present = summaries.remove(&cluster).or_else(|| cold.remove(&cluster));
             cards.retain(|card| !settled.contains(&card.id));
             cards.retain(|card| present.is_some() || home(card).as_ref() == Some(&cluster));
-            if (cards.len() >= 3 || present.is_some()) && wants(Consolidation::Events) {
-                items.extend(self.propose(cluster, cards, present, now));
+            if (cards.len() < 3 && present.is_none()) || !wants(Consolidation::Events) {
+                continue;
+            }
+            let belongs = |card: &Card| {
+                let topic = Saying::of(&card.content).topic;
+                card.track == Track::Episodic
+                    && names(card).into_iter().any(|name| Cluster::About(voice(card), topic, name) == cluster)
+            };
+            cards.extend(still(present.as_ref()).into_iter().filter(belongs));
+            match cards.is_empty() {
+                true => summaries.extend(present.map(|present| (cluster, present))),
+                false => items.extend(self.propose(cluster, cards, present, now)),
             }
         }
         let left = summaries.values().filter(|present| is_kept(present, now) && self.is_withdrawn(present));
@@ -114,9 +152,9 @@ impl Keep {
     }
 
     /// The cards that sum up, one of each cluster: the first that is kept, or else the last.
-    fn summaries(&self, now: Timestamp) -> BTreeMap<Cluster, Card> {
+    fn summaries(&self, now: Timestamp, wanted: impl Fn(&Card) -> bool) -> BTreeMap<Cluster, Card> {
         let mut found = BTreeMap::<Cluster, Card>::new();
-        for card in self.all() {
+        for card in self.all().filter(|card| wanted(card)) {
             let Some(cluster) = self.cluster_of(card) else { continue };
             if found.get(&cluster).is_none_or(|known| !is_kept(known, now)) {
                 found.insert(cluster, card.clone());
@@ -145,11 +183,7 @@ impl Keep {
     /// A caller has had something forgotten that it sums up.
     fn is_withdrawn(&self, summary: &Card) -> bool {
         self.rules.wrong != Some(Wrong::WithdrawnWordsStay)
-            && sources_of(summary).iter().filter_map(|id| self.present(*id)).any(|card| {
-                card.state == State::Forgotten
-                    && card.reason.action == "forgotten"
-                    && card.reason.actor.as_deref() != Some("policy")
-            })
+            && sources_of(summary).iter().filter_map(|id| self.present(*id)).any(is_taken_back)
     }
 
     /// It was taken back, and nothing has been told since.
@@ -236,7 +270,7 @@ impl Keep {
             }
             return Some((present.id, present.version, self.revise(card, now)));
         }
-        if self.summaries(now).get(&cluster).is_some_and(|other| is_kept(other, now)) {
+        if self.summaries(now, |_| true).get(&cluster).is_some_and(|other| is_kept(other, now)) {
             return None;
         }
         let made = new.next().expect("a card is made");
@@ -257,6 +291,13 @@ impl Keep {
         self.add(card);
         Some((made.id, 0, 1))
     }
+}
+
+/// A caller has had it forgotten, and no rule.
+fn is_taken_back(card: &Card) -> bool {
+    card.state == State::Forgotten
+        && card.reason.action == "forgotten"
+        && card.reason.actor.as_deref() != Some("policy")
 }
 
 fn drop_summary(summary: &Card) -> Option<Item> {
