@@ -183,7 +183,7 @@ fn entries_per_record(directory: &Path, requests: Vec<Remember>) -> Outcome<Vec<
         tenant.remember_all(chunk.to_vec())?.into_iter().collect::<Result<Vec<_>, _>>()?;
     }
     drop((tenant, store));
-    let file = Database::open(directory.join("memcards.redb"))?;
+    let file = crate::bytes::plain(directory)?;
     let transaction = file.begin_read()?;
     let definition: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("memcards");
     let mut sums: BTreeMap<u8, (usize, usize, usize)> = BTreeMap::new();
