@@ -3,7 +3,7 @@
 //! A border is only seen where what stands beside the name is a word by itself: 张伟喜欢 ends after
 //! 张伟, since 喜欢 is a word; 张伟丽 does not, as far as anybody can see.
 
-use super::chinese::is_surname_character;
+use super::chinese::{is_function_word, is_surname_character};
 use super::lexicon::Tag;
 use super::words::{Token, TokenKind, Words};
 
@@ -22,18 +22,8 @@ const JAPANESE_TITLES: [&str; 14] = [
 fn is_word(token: &Token, words: &Words<'_>) -> bool {
     token.kind != TokenKind::Han
         || words.key(token).chars().count() > 1
-        || token.has(
-            Tag::CHINESE_FUNCTION
-                | Tag::FIRST
-                | Tag::SECOND
-                | Tag::THIRD
-                | Tag::ASKS
-                | Tag::DATE
-                | Tag::SMALL_TALK
-                | Tag::CHINESE_TITLE
-                | Tag::RELATION
-                | Tag::PERSONAL_VERB,
-        )
+        || is_function_word(token)
+        || token.has(Tag::CHINESE_TITLE | Tag::RELATION | Tag::PERSONAL_VERB)
         || words.key(token).chars().all(|c| BESIDE.contains(c))
 }
 

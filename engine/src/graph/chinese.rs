@@ -31,6 +31,11 @@ fn is_one(finder: &Finder<'_, '_>, at: usize) -> bool {
 
 /// Words of grammar, pronouns, numbers: no part of a name.
 fn is_grammar(token: &Token) -> bool {
+    is_function_word(token) || token.has(Tag::NUMBER)
+}
+
+/// Words that do something in a sentence and name nothing.
+pub(super) fn is_function_word(token: &Token) -> bool {
     token.has(
         Tag::CHINESE_FUNCTION
             | Tag::FIRST
@@ -38,7 +43,6 @@ fn is_grammar(token: &Token) -> bool {
             | Tag::THIRD
             | Tag::ASKS
             | Tag::DATE
-            | Tag::NUMBER
             | Tag::SMALL_TALK,
     )
 }
